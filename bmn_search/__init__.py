@@ -1,0 +1,54 @@
+"""bmn_search: exact, fast play of Beggar-My-Neighbour deals.
+
+The public names, imported when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bmn_search.deal import Deal, Deck
+    from bmn_search.engine import play, play_many, random_deals
+    from bmn_search.errors import BmnError
+    from bmn_search.known import KnownDeal, Verification, known_deals, verify
+    from bmn_search.outcome import Outcome
+    from bmn_search.reference import trace
+    from bmn_search.rules import Rules
+
+__all__ = [
+    "BmnError",
+    "Deal",
+    "Deck",
+    "KnownDeal",
+    "Outcome",
+    "Rules",
+    "Verification",
+    "known_deals",
+    "play",
+    "play_many",
+    "random_deals",
+    "trace",
+    "verify",
+]
+
+_HOME = {
+    "BmnError": "errors",
+    "Deal": "deal",
+    "Deck": "deal",
+    "KnownDeal": "known",
+    "Outcome": "outcome",
+    "Rules": "rules",
+    "Verification": "known",
+    "known_deals": "known",
+    "play": "engine",
+    "play_many": "engine",
+    "random_deals": "engine",
+    "trace": "reference",
+    "verify": "known",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
