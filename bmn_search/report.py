@@ -1,0 +1,85 @@
+"""Words for people: outcomes, traces and verifications as lines of text."""
+
+from collections.abc import Iterable, Iterator
+
+from bmn_search.known import Verification
+from bmn_search.outcome import Count, Outcome
+from bmn_search.reference import Event
+
+__all__ = ["outcome_lines", "outcome_summary", "trace_lines", "verification_lines"]
+
+_ENDS = {"draw": "a draw", "tie": "a tie", "none": "nobody wins"}
+
+
+def _count(cards: int | None, tricks: int | None) -> str:
+    return f"{cards:,} cards, {tricks:,} tricks"
+
+
+def _ending(outcome: Outcome) -> str:
+    return f"player {outcome.winner} wins" if outcome.winner else _ENDS[outcome.result]
+
+
+def outcome_summary(outcome: Outcome) -> str:
+    """Say in one line how a game went."""
+    total = _count(outcome.cards, outcome.tricks)
+    if outcome.status == "finished":
+        return f"finished: {total}; {_ending(outcome)}"
+    if outcome.status == "unknown":
+        return f"unknown: stopped by a limit at {total}"
+    cycle = _count(outcome.cycle_cards, outcome.cycle_tricks)
+    return (
+        f"never ends: a cycle of {cycle}, after {outcome.transient_cards:,} cards, "
+        f"{outcome.transient_tricks:,} tricks"
+    )
+
+
+def outcome_lines(outcome: Outcome) -> Iterator[str]:
+    """Say all that is known of a game, one fact a line."""
+    facts = {"deal": str(outcome.deal), "rules": outcome.rules.name}
+    if outcome.status == "loop":
+        facts |= {
+            "status": "loop: this game never ends",
+            "transient": _count(outcome.transient_cards, outcome.transient_tricks),
+            "cycle": _count(outcome.cycle_cards, outcome.cycle_tricks)
+            + (" (a mirror cycle: players exchanged after half of it)" if outcome.mirror else ""),
+            "first repeat": f"after {_count(outcome.cards, outcome.tricks)}",
+        }
+    else:
+        stopped = "" if outcome.status == "finished" else ": a limit was reached first"
+        facts |= {
+            "status": outcome.status + stopped,
+            "cards": f"{outcome.cards:,}",
+            "tricks": f"{outcome.tricks:,}",
+        }
+    if outcome.status == "finished":
+        for name, count in outcome.counting._asdict().items():
+            same = count == Count(outcome.cards, outcome.tricks)
+            facts[name.replace("_", " ")] = "the same" if same else _count(*count)
+    if outcome.result != "none":
+        facts["result"] = _ending(outcome)
+    facts["engine"] = outcome.engine
+    width = max(map(len, facts)) + 2
+    for name, fact in facts.items():
+        yield f"{name:{width}}{fact}"
+
+
+def trace_lines(events: Iterable[Event], players: int) -> Iterator[str]:
+    """Write a game as a table: one line a card, and one for each pile taken."""
+    packets = "".join(f"{'packet ' + str(player):>10}" for player in range(1, players + 1))
+    yield f"{'cards':>7}{'tricks':>7}  {'player':<7}{'card':<10}{packets}{'table':>7}{'debt':>6}"
+    for event in events:
+        what = {"lays": event.card, "takes": f"takes {event.table}", "out": "is out"}[event.action]
+        sizes = "".join(f"{size:>10}" for size in event.sizes)
+        table = 0 if event.action == "takes" else event.table
+        yield (
+            f"{event.cards:>7}{event.tricks:>7}  {event.player:<7}{what:<10}"
+            f"{sizes}{table:>7}{event.debt:>6}"
+        )
+
+
+def verification_lines(result: Verification) -> Iterator[str]:
+    """Say whether a claim holds, and on a second line in which convention or where it fails."""
+    yield f"  {'yes' if result.agrees else 'NO ':<5}{result.known.name}"
+    yield f"       {outcome_summary(result.outcome)}"
+    if result.remark:
+        yield f"       {result.remark}"

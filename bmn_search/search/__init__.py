@@ -1,0 +1,1 @@
+"""Strategies that look for long games and for games that never end."""
