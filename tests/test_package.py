@@ -1,0 +1,111 @@
+"""The package as it is shipped: doctests, public names, sdist, wheel, no compiler."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+import bmn_search
+
+MODULES = ["bmn_search"] + [
+    module.name
+    for module in pkgutil.walk_packages(bmn_search.__path__, "bmn_search.")
+    if "known_deals" not in module.name
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_public_names():
+    for name in bmn_search.__all__:
+        assert getattr(bmn_search, name).__doc__
+    with pytest.raises(AttributeError):
+        _ = bmn_search.nonsense
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys, bmn_search.cli; print('numpy' in sys.modules, 'rich' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Build the sdist, and from the sdist the wheel, in clean environments."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert list(folder.glob("*.tar.gz"))
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_what_it_should(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    for name in ("py.typed", "_core.pyi", "known_deals/00-arxiv-2403.13855.txt"):
+        assert f"bmn_search/{name}" in names
+    assert any(name.startswith("bmn_search/_core.") and name.endswith(".so") for name in names)
+    assert not any("tests" in name or name.endswith((".c", ".pyx")) for name in names)
+
+
+def test_the_wheel_works_in_a_clean_environment(wheel, tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    bin_folder = tmp_path / "venv" / "bin"
+    subprocess.run([bin_folder / "pip", "install", "-q", str(wheel)], check=True)
+    done = subprocess.run(
+        [bin_folder / "bmn", "verify"], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert " 0 do not" in done.stdout
+    code = "import bmn_search._core as core; print(core.__file__)"
+    done = subprocess.run(
+        [bin_folder / "python", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    assert str(tmp_path) in done.stdout
+
+
+def test_without_a_compiler_the_build_says_so(tmp_path):
+    """`make demo` and the build itself, with a PATH that has no compiler."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("make", "sh", "bash", "touch", "rm"):
+        for folder in os.environ["PATH"].split(":"):
+            if (Path(folder) / tool).exists():
+                (tools / tool).symlink_to(Path(folder) / tool)
+                break
+    environment = {"PATH": str(tools), "HOME": str(tmp_path), "CC": "no-such-cc"}
+    copy = tmp_path / "copy"
+    for pattern in ("Makefile", "pyproject.toml", "setup.py", "bmn_search/_core.p*"):
+        for file in ROOT.glob(pattern):
+            target = copy / file.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, target)
+    shutil.copytree(ROOT / "bmn_search" / "native", copy / "bmn_search" / "native")
+
+    def run(*command):
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=copy)
+        assert done.returncode != 0
+        return done
+
+    made = run("make", "demo", f"PYTHON={sys.executable}")
+    assert "needs a C compiler" in made.stdout.splitlines()[-1]
+    built = run(sys.executable, "setup.py", "-q", "build_ext", "--force")
+    assert built.stderr.splitlines()[-1].startswith("bmn_search needs a C compiler")
