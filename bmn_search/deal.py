@@ -7,7 +7,7 @@ every balanced deal of it a number.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -28,7 +28,7 @@ __all__ = [
     "Deck",
     "Order",
     "Split",
-    "read_uva",
+    "split_uva",
 ]
 
 Split = Literal["half", "alternate"]
@@ -37,7 +37,9 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 _SEPARATOR = re.compile(r"[/|]")
-_LEADER = re.compile(r"\s+leader[ =](\d+)\s*$")
+_LEADER = re.compile(r"(?<!\s)\s+leader[ =]([0-9]{1,4})\s*$")
+NEAR = 8  # misplaced cards up to which a named deck is taken for the one that was meant
+MOST_CARDS = 65_535  # of a deck: with more, its numbers take minutes to compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Deal:
                 )
         if not any(self.packets):
             raise DealError("no packet holds a card: expected at least one card in each packet")
-        if not 1 <= self.leader <= len(self.packets):
+        if self.leader not in range(1, len(self.packets) + 1):
             raise DealError(f"leader {self.leader} is no player: expected 1 to {len(self.packets)}")
 
     @classmethod
@@ -198,9 +200,21 @@ class Deal:
         """Return the same game with the two players (or the seats, in reverse) exchanged."""
         return Deal(self.packets[::-1], len(self.packets) + 1 - self.leader)
 
-    def text(self, notation: Notation = "ranks") -> str:
-        """Write the deal as ``P1/P2``, followed by ``leader=N`` unless player 1 leads."""
-        packets = "/".join(self.packets)
+    def text(self, notation: Notation = "ranks", *, whole: bool = False) -> str:
+        """Write the deal as ``P1/P2``, followed by ``leader=N`` unless player 1 leads.
+
+        With `whole` the deck is written in one text, without a separator.
+
+        Raises
+        ------
+        DealError
+            When a whole deck would not be dealt into these packets again.
+
+        """
+        if whole and self != Deal.parse("".join(self.packets), leader=self.leader):
+            sizes = " + ".join(str(len(packet)) for packet in self.packets)
+            raise DealError(f"packets of {sizes} cards cannot be told from the deck in one text")
+        packets = ("" if whole else "/").join(self.packets)
         if notation == "digits":
             packets = packets.translate(str.maketrans(SYMBOLS, DIGITS))
         return packets if self.leader == 1 else f"{packets} leader={self.leader}"
@@ -209,27 +223,25 @@ class Deal:
         return self.text()
 
 
-def read_uva(text: str) -> Iterator[Deal]:
-    """Read UVa 162 input: decks of 52 cards, one after another, up to a ``#`` or the end.
-
-    Raises
-    ------
-    DealError
-        As `Deal.parse_uva`, with the number of the deck.
-
-    """
+def split_uva(text: str) -> list[str]:
+    """Split UVa 162 input, decks of 52 cards up to a ``#`` or the end, into texts of one deck."""
     cards = text.partition("#")[0].split()
-    for number, start in enumerate(range(0, len(cards), 52), 1):
-        try:
-            yield Deal.parse_uva(" ".join(cards[start : start + 52]))
-        except DealError as error:
-            raise DealError(f"deck {number}: {error}") from None
+    return [" ".join(cards[at : at + 52]) for at in range(0, len(cards), 52)]
+
+
+def _told(number: int) -> str:
+    """Write a number, or its size if it is too long to read."""
+    digits = int(number.bit_length() * 0.30103)
+    return str(number) if digits < 100 else f"about 10^{digits}"
 
 
 def _dealt(cards: list[Card], split: Split, players: int, aside: bool) -> list[list[Card]]:
     """Deal a whole deck to the players; left-over cards go round from player 1, or aside."""
-    if players < 2:
-        raise DealError(f"{players} players: expected at least 2")
+    if not 2 <= players <= max(len(cards), 2):
+        raise DealError(
+            f"{len(cards)} cards cannot be dealt to {players} players: expected at least two "
+            "players and a card for each"
+        )
     share, left_over = divmod(len(cards), players)
     if aside:
         cards = cards[: share * players]
@@ -285,8 +297,10 @@ class Deck:
             raise DeckError(f"deck {self.name!r}: expected each of - J Q K A at most once")
         if min((count for _, count in self.counts), default=0) < 1:
             raise DeckError(f"deck {self.name!r}: expected at least one card of each symbol named")
-        if self.size < 2:
-            raise DeckError(f"deck {self.name!r} has {self.size} card: expected at least two")
+        if not 2 <= self.size <= MOST_CARDS:
+            raise DeckError(
+                f"deck {self.name!r} has {self.size:,} cards: expected 2 to {MOST_CARDS:,}"
+            )
 
     @classmethod
     def parse(cls, text: str) -> "Deck":
@@ -304,7 +318,7 @@ class Deck:
             return DECKS[text]
         counts = []
         for part in text.split(","):
-            found = re.fullmatch(r"\s*(\d{1,9})\s*([-JQKA])\s*", part)
+            found = re.fullmatch(r"\s*([0-9]{1,9})\s*([-JQKA])\s*", part)
             if not found:
                 raise DeckError(
                     f"deck {text!r} is unknown at {part!r}: expected {', '.join(DECKS)}, "
@@ -328,13 +342,25 @@ class Deck:
         fitting = [deck for deck in DECKS.values() if deck.fits(deal, aside)]
         if fitting:
             return fitting[0]
-        nearest = min(DECKS.values(), key=lambda deck: sum(map(abs, deck.differences(deal))))
+        raise DealError(f"the deal fits no named deck: {cls._nearest(deal)}")
+
+    @classmethod
+    def own(cls, deal: Deal) -> "Deck":
+        """Return the deck that has the cards of `deal`, in the order ``-JQKA``."""
         counts = deal.counts()
-        own = ",".join(f"{counts[symbol]}{symbol}" for symbol in SYMBOLS if counts[symbol])
-        raise DealError(
-            f"the deal fits no named deck; {nearest.misfit(deal)}; mend it, "
-            f"name its deck (--deck {own}), or lift the check (--any-deck)"
-        )
+        return cls.parse(",".join(f"{counts[card]}{card}" for card in SYMBOLS if counts[card]))
+
+    @classmethod
+    def _nearest(cls, deal: Deal) -> str:
+        """Say what is amiss for the nearest named deck, or that none is near."""
+
+        def distance(deck: Deck) -> int:
+            return sum(map(abs, deck.differences(deal)))
+
+        nearest = min(DECKS.values(), key=distance)
+        if distance(nearest) <= NEAR:
+            return nearest.misfit(deal)
+        return f"it has {cls.own(deal).spec}, far from {', '.join(DECKS)}"
 
     @cached_property
     def size(self) -> int:
@@ -427,7 +453,8 @@ class Deck:
         """
         if not 0 <= index < self.deals:
             raise DeckError(
-                f"index {index} is out of range: {self.name} has the deals 0 to {self.deals - 1}"
+                f"index {_told(index)} is out of range: {self.name} has the deals 0 to "
+                f"{_told(self.deals - 1)}"
             )
         left, ways, rank, cards = dict(self.counts), self.deals, index, ""
         for remaining in range(self.size, 0, -1):

@@ -7,8 +7,9 @@ begin with ``#`` are comments. ``deal`` is required; what is claimed is said wit
 ``notation`` and ``deck`` say how it is to be read and played. docs/known-deals.md has examples.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -16,13 +17,16 @@ from typing import Literal, get_args
 
 from bmn_search.deal import Deal, Deck
 from bmn_search.engine import play
-from bmn_search.errors import BmnError, KnownDealError
+from bmn_search.errors import BmnError, DealError, KnownDealError
 from bmn_search.notation import NOTATIONS
 from bmn_search.outcome import Count, Distinct, Outcome
 from bmn_search.rules import STANDARD, Rules
 
+NOTHING = "no deals found: expected records with a line 'deal: P1/P2' and a claim"
+
 __all__ = [
     "CONVENTIONS",
+    "NOTHING",
     "Convention",
     "KnownDeal",
     "Verification",
@@ -32,22 +36,23 @@ __all__ = [
 ]
 
 Value = int | str | bool
+Complain = Callable[[KnownDealError], None]
 Convention = Literal[
     "standard",
-    "until-called",
-    "completed-tricks",
-    "until-called, completed-tricks",
-    "players-exchanged",
-    "plain-distinct",
+    "until_called",
+    "completed_tricks",
+    "until_called, completed_tricks",
+    "players_exchanged",
+    "plain_distinct",
 ]
 # What a source does that counts in another convention than ours.
 CONVENTIONS: dict[Convention, str] = {
     "standard": "counts as we do",
-    "until-called": "lets the winner lead once more",
-    "completed-tricks": "does not count an unfinished last pile as a trick",
-    "until-called, completed-tricks": "lets the winner lead once more, and counts no trick for it",
-    "players-exchanged": "takes a position with the players exchanged for the same",
-    "plain-distinct": "tells every plain card apart",
+    "until_called": "lets the winner lead once more",
+    "completed_tricks": "does not count an unfinished last pile as a trick",
+    "until_called, completed_tricks": "lets the winner lead once more, and counts no trick for it",
+    "players_exchanged": "takes a position with the players exchanged for the same",
+    "plain_distinct": "tells every plain card apart",
 }
 
 _NUMBERS = {
@@ -133,10 +138,7 @@ class Verification:
         if not self.engines_agree:
             return "the two engines DISAGREE: please report this deal"
         if self.convention is None:
-            return "; ".join(
-                f"{key}: claimed {claimed}, computed {computed}"
-                for key, claimed, computed in self.differences
-            )
+            return "; ".join(self._difference(*difference) for difference in self.differences)
         if self.convention == "standard":
             return ""
         computed = _figures(self.outcome)
@@ -147,9 +149,25 @@ class Verification:
         )
         return f"{other}: this source {CONVENTIONS[self.convention]}"
 
+    def _difference(self, key: str, claimed: Value, computed: Value | None) -> str:
+        told = f"{key}: claimed {claimed}, computed {computed}"
+        called = self.outcome.counting.until_called.cards
+        if key == "cards" and self.outcome.status == "finished" and claimed == called + 1:
+            told += " (one more is counted if the call on an empty packet counts as a card)"
+        return told
 
-def known_deals(path: str | Path | None = None) -> list[KnownDeal]:
+
+def known_deals(
+    path: str | Path | None = None, complain: Complain | None = None
+) -> list[KnownDeal]:
     """Read known deals: those that come with the package, or a file, or a folder of `.txt` files.
+
+    Parameters
+    ----------
+    path
+        The file or folder; None for what comes with the package.
+    complain
+        As in `read_known`.
 
     Raises
     ------
@@ -165,10 +183,13 @@ def known_deals(path: str | Path | None = None) -> list[KnownDeal]:
     if path is None:
         return [known for file in _files(_shipped()) for known in _read_file(file, file.name)]
     path = Path(path)
-    files: Iterable[Traversable] = _files(path) if path.is_dir() else [path]
-    found = [known for file in files for known in _read_file(file, str(file))]
-    if not found:
-        raise KnownDealError(f"{path}: no deals found: expected records with a line 'deal: P1/P2'")
+    try:
+        files: Iterable[Traversable] = _files(path) if path.is_dir() else [path]
+    except OSError as error:
+        raise KnownDealError(f"{path}: cannot be read: {error.strerror}") from None
+    found = [known for file in files for known in _read_file(file, str(file), complain)]
+    if not found and complain is None:
+        raise KnownDealError(f"{path}: {NOTHING}")
     return found
 
 
@@ -183,55 +204,77 @@ def _files(folder: Traversable) -> list[Traversable]:
     return sorted(texts, key=lambda entry: entry.name)
 
 
-def _read_file(file: Traversable, name: str) -> list[KnownDeal]:
+def _read_file(
+    file: Traversable, name: str, complain: Complain | None = None
+) -> Iterator[KnownDeal]:
     try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise KnownDealError(f"{name}: cannot be read: {error.strerror}") from None
+        text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise KnownDealError(f"{name}: is no text file: expected records in UTF-8") from None
-    return list(read_known(text, name))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise KnownDealError(f"{name}: cannot be read: {reason}") from None
+    return read_known(text, name, complain)
 
 
-def read_known(text: str, file: str = "<text>") -> Iterator[KnownDeal]:
-    """Read the records of a text; `file` is what an error calls it.
+def read_known(
+    text: str, file: str = "<text>", complain: Complain | None = None
+) -> Iterator[KnownDeal]:
+    """Read the records of a text.
+
+    Parameters
+    ----------
+    text
+        Records as in docs/known-deals.md.
+    file
+        What an error calls the text.
+    complain
+        Called with the error of each record that cannot be understood; by default it is raised.
 
     Raises
     ------
     KnownDealError
-        At the first line that cannot be understood.
+        At the first line that cannot be understood, unless `complain` is given.
 
     """
-    record: dict[str, str] = {}
-    lines: dict[str, int] = {}
-    for number, line in enumerate([*text.splitlines(), ""], 1):
+    record: dict[str, tuple[int, str]] = {}
+    wrong: KnownDealError | None = None
+    for number, line in enumerate([*text.split("\n"), ""], 1):
         if line.startswith("#"):
             continue
-        if not line.strip():
-            if record:
-                yield _known_deal(record, lines, file)
-            record, lines = {}, {}
-            continue
         key, colon, value = (part.strip() for part in line.partition(":"))
-        if not colon:
-            raise KnownDealError(f"{file}:{number}: {line.strip()!r}: expected 'key: value'")
-        if key in record:
-            raise KnownDealError(
-                f"{file}:{number}: {key!r} stands twice: expected an empty line between records"
-            )
-        record[key], lines[key] = value, number
+        if line.strip():
+            if not colon:
+                wrong = KnownDealError(f"{file}:{number}: {key!r}: expected 'key: value'")
+            elif key in record:
+                wrong = KnownDealError(
+                    f"{file}:{number}: {key!r} stands twice: expected an empty line between records"
+                )
+            record.setdefault(key, (number, value))
+        elif record:
+            try:
+                if wrong:
+                    raise wrong
+                yield _known_deal(record, file)
+            except KnownDealError as error:
+                if complain is None:
+                    raise
+                complain(error)
+            record, wrong = {}, None
 
 
-def _known_deal(record: dict[str, str], lines: dict[str, int], file: str) -> KnownDeal:
+def _known_deal(numbered: dict[str, tuple[int, str]], file: str) -> KnownDeal:
     """Make a known deal of a record; every error names the line it comes from."""
+    record = {key: value for key, (_, value) in numbered.items()}
+    lines = {key: number for key, (number, _) in numbered.items()}
     line = min(lines.values())
     claim: dict[str, Value] = {}
     for key, value in record.items():
         allowed = _HOW.get(key, ())
         if key in _NUMBERS:
-            if not (value.isascii() and value.isdigit()):
+            if not re.fullmatch(r"[0-9][0-9,]{0,30}", value):
                 raise KnownDealError(f"{file}:{lines[key]}: {key} {value!r}: expected a number")
-            claim[key] = int(value)
+            claim[key] = int(value.replace(",", ""))
         elif key in _WORDS:
             allowed = _WORDS[key]
             claim[key] = value == "true" if key == "mirror" else value
@@ -277,7 +320,13 @@ def _known_deal(record: dict[str, str], lines: dict[str, int], file: str) -> Kno
 def _check_deck(deck: str | None, deal: Deal, rules: Rules) -> None:
     aside = rules.spare_cards == "aside"
     if deck is None:
-        Deck.of(deal, aside)
+        try:
+            Deck.of(deal, aside)
+        except DealError as error:
+            own = Deck.own(deal).spec
+            raise DealError(
+                f"{error}; mend it, or add a line 'deck: {own}' or 'deck: any'"
+            ) from None
     elif deck != "any":
         Deck.parse(deck).check(deal, aside)
 
@@ -292,17 +341,31 @@ def verify(known: KnownDeal) -> Verification:
     (True, 'standard')
 
     """
-    outcome = play(known.deal, known.rules, distinct=known.distinct)
-    oracle = play(known.deal, known.rules, distinct=known.distinct, engine="reference")
-    engines_agree = outcome.as_dict() | {"engine": ""} == oracle.as_dict() | {"engine": ""}
-    for convention, figures in _readings(outcome, known):
-        if all(figures[key] == value for key, value in known.claim.items()):
-            return Verification(known, outcome, engines_agree, convention)
+    outcome, agree = _play_both(known, known.distinct)
+    for convention, figures in _readings(outcome):
+        if _fits(known, figures):
+            return Verification(known, outcome, agree, convention)
+    if outcome.status == "loop" and known.distinct == "none":
+        apart, agree_apart = _play_both(known, "plain")
+        figures = _figures(apart)
+        if _fits(known, _figures(outcome) | {key: figures[key] for key in _NUMBERS}):
+            return Verification(known, outcome, agree and agree_apart, "plain_distinct")
     computed = _figures(outcome)
     differences = tuple(
         (key, value, computed[key]) for key, value in known.claim.items() if computed[key] != value
     )
-    return Verification(known, outcome, engines_agree, None, differences)
+    return Verification(known, outcome, agree, None, differences)
+
+
+def _play_both(known: KnownDeal, distinct: Distinct) -> tuple[Outcome, bool]:
+    """Play with both engines; return the outcome and whether they agree."""
+    outcome = play(known.deal, known.rules, distinct=distinct)
+    oracle = play(known.deal, known.rules, distinct=distinct, engine="reference")
+    return outcome, replace(outcome, engine="") == replace(oracle, engine="")
+
+
+def _fits(known: KnownDeal, figures: dict[str, Value | None]) -> bool:
+    return all(figures[key] == value for key, value in known.claim.items())
 
 
 def _figures(outcome: Outcome) -> dict[str, Value | None]:
@@ -311,23 +374,18 @@ def _figures(outcome: Outcome) -> dict[str, Value | None]:
     return {key: figures[key] for key in [*_NUMBERS, *_WORDS]}
 
 
-def _readings(
-    outcome: Outcome, known: KnownDeal
-) -> Iterator[tuple[Convention, dict[str, Value | None]]]:
+def _readings(outcome: Outcome) -> Iterator[tuple[Convention, dict[str, Value | None]]]:
     """Yield every convention and what an outcome would be said to be in it."""
     figures = _figures(outcome)
     yield "standard", figures
     if outcome.status == "finished":
         called, completed = outcome.counting
-        yield "until-called", figures | called._asdict()
-        yield "completed-tricks", figures | completed._asdict()
+        yield "until_called", figures | called._asdict()
+        yield "completed_tricks", figures | completed._asdict()
         both = Count(called.cards, completed.tricks)
-        yield "until-called, completed-tricks", figures | both._asdict()
+        yield "until_called, completed_tricks", figures | both._asdict()
     if outcome.mirror:
-        yield "players-exchanged", _exchanged(figures)
-    if outcome.status == "loop" and known.distinct == "none":
-        apart = _figures(play(known.deal, known.rules, distinct="plain"))
-        yield "plain-distinct", figures | {key: apart[key] for key in _NUMBERS}
+        yield "players_exchanged", _exchanged(figures)
 
 
 def _exchanged(figures: dict[str, Value | None]) -> dict[str, Value | None]:

@@ -11,10 +11,11 @@ from typing import Literal, get_args
 
 from bmn_search.errors import DealError
 
-__all__ = ["NOTATIONS", "PLAIN", "SYMBOLS", "Card", "Notation", "read_cards"]
+__all__ = ["CODES", "NOTATIONS", "PLAIN", "SYMBOLS", "Card", "Notation", "read_cards"]
 
 PLAIN = "-"
-SYMBOLS = "-JQKA"  # the code of a symbol, wherever cards are bytes, is its place here
+SYMBOLS = "-JQKA"
+CODES = {symbol: code for code, symbol in enumerate(SYMBOLS)}  # of cards as bytes
 DIGITS = "01234"
 
 Notation = Literal["ranks", "digits"]

@@ -16,6 +16,9 @@ from bmn_search.rules import STANDARD, Rules
 __all__ = ["Event", "Game", "play", "trace"]
 
 
+Action = Literal["lays", "takes", "out"]
+
+
 class Event(NamedTuple):
     """One thing that happened at the table, and how the table looked after it.
 
@@ -38,7 +41,7 @@ class Event(NamedTuple):
 
     """
 
-    action: Literal["lays", "takes", "out"]
+    action: Action
     player: int
     card: str
     sizes: tuple[int, ...]
@@ -46,6 +49,8 @@ class Event(NamedTuple):
     debt: int
     cards: int
     tricks: int
+    packets: tuple[str, ...]
+    pile: str
 
 
 # Who leads, and each packet by what its cards cost, or by the cards that are told apart.
@@ -116,7 +121,7 @@ class Game:
         debt, demander, turn = 0, -1, self.leader
         while True:
             if not self.packets[turn]:
-                self._out(turn, len(pile), debt)
+                self._out(turn, pile, debt)
                 if self.winner is not None:
                     self._take(pile, self.winner)
                     self.last_pile = len(pile)
@@ -138,7 +143,7 @@ class Game:
             else:
                 turn = self._next(turn)
             if self._watch:
-                self._tell("lays", player, card.symbol, len(pile), debt)
+                self._tell("lays", player, card.symbol, pile, debt)
             if debt == 0 and demander >= 0:
                 self._take(pile, demander)
                 self._lead(demander, turn)
@@ -152,26 +157,37 @@ class Game:
         if pile:
             self.packets[winner].extend(pile)
             self.tricks += 1
-            self._tell("takes", winner, "", len(pile), 0)
+            self._tell("takes", winner, "", pile, 0)
 
     def _lead(self, winner: int, payer: int) -> None:
         """Settle who leads; whoever holds no card now is out, for nothing can come back."""
         for player in [seat for seat in self.inside if not self.packets[seat]]:
-            self._out(player, 0, 0)
+            self._out(player, [], 0)
         leader = winner if self.rules.next_leader == "winner" else payer
         self.leader = leader if leader in self.inside else self._next(leader)
 
-    def _out(self, player: int, table: int, debt: int) -> None:
+    def _out(self, player: int, pile: list[_Card], debt: int) -> None:
         self.inside.remove(player)
-        self._tell("out", player, "", table, debt)
+        self._tell("out", player, "", pile, debt)
 
-    def _tell(
-        self, action: Literal["lays", "takes", "out"], player: int, card: str, table: int, debt: int
-    ) -> None:
-        if self._watch:
-            self._watch(
-                Event(action, player + 1, card, self.sizes, table, debt, self.cards, self.tricks)
+    def _tell(self, action: Action, player: int, card: str, pile: list[_Card], debt: int) -> None:
+        if self._watch is None:
+            return
+        packets = tuple("".join(card.symbol for card in packet) for packet in self.packets)
+        self._watch(
+            Event(
+                action,
+                player + 1,
+                card,
+                self.sizes,
+                len(pile),
+                debt,
+                self.cards,
+                self.tricks,
+                packets,
+                "".join(card.symbol for card in pile),
             )
+        )
 
     def position(self, distinct: Distinct = "none") -> Position:
         """Return who leads and all packets in order, as a value to compare."""
@@ -243,22 +259,31 @@ def _loop(
     return Outcome.loop(deal, rules, "reference", transient, cycle, mirror, held)
 
 
-def trace(deal: Deal, rules: Rules = STANDARD) -> Iterator[Event]:
+def trace(
+    deal: Deal | str, rules: Rules = STANDARD, *, distinct: Distinct = "none"
+) -> Iterator[Event]:
     """Yield all that happens at the table, up to the end, the first repeat, or the limit.
+
+    Parameters
+    ----------
+    deal, rules, distinct
+        As in `play`; the deal may be a text for `Deal.parse`.
 
     Examples
     --------
-    >>> for event in trace(Deal.parse("-J/--")):
-    ...     print(event.action, event.player, event.card, event.sizes, event.table, event.debt)
-    lays 1 - (1, 2) 1 0
-    lays 2 - (1, 1) 2 0
-    lays 1 J (0, 1) 3 1
-    lays 2 - (0, 0) 4 0
-    takes 1  (4, 0) 4 0
-    out 2  (4, 0) 0 0
+    >>> for event in trace("-J/--"):
+    ...     print(event.action, event.player, event.card, event.packets, event.pile, event.debt)
+    lays 1 - ('J', '--') - 0
+    lays 2 - ('J', '-') -- 0
+    lays 1 J ('', '-') --J 1
+    lays 2 - ('', '') --J- 0
+    takes 1  ('--J-', '') --J- 0
+    out 2  ('--J-', '')  0
 
     """
-    last = play(deal, rules)
+    deal = Deal.parse(deal) if isinstance(deal, str) else deal
+    rules = rules.for_players(len(deal.packets))
+    last = play(deal, rules, distinct=distinct)
     events: list[Event] = []
     game = Game(deal, rules, events.append)
     while game.winner is None and (last.status == "finished" or game.tricks < last.tricks):

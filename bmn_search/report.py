@@ -3,20 +3,45 @@
 from collections.abc import Iterable, Iterator
 
 from bmn_search.known import Verification
-from bmn_search.outcome import Count, Outcome
+from bmn_search.outcome import Count, Distinct, Outcome
 from bmn_search.reference import Event
 
-__all__ = ["outcome_lines", "outcome_summary", "trace_lines", "verification_lines"]
+__all__ = [
+    "counted",
+    "outcome_lines",
+    "outcome_summary",
+    "printable",
+    "trace_lines",
+    "verification_lines",
+]
 
 _ENDS = {"draw": "a draw", "tie": "a tie", "none": "nobody wins"}
 
 
+_APART = {"plain": "every plain card", "all": "every card"}
+
+
+def counted(number: int | None, noun: str) -> str:
+    """Write a number of things: 1 trick, 1,164 tricks."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def printable(text: str) -> str:
+    """Replace what could change the terminal rather than be read."""
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
+
+
 def _count(cards: int | None, tricks: int | None) -> str:
-    return f"{cards:,} cards, {tricks:,} tricks"
+    return f"{counted(cards, 'card')}, {counted(tricks, 'trick')}"
 
 
 def _ending(outcome: Outcome) -> str:
-    return f"player {outcome.winner} wins" if outcome.winner else _ENDS[outcome.result]
+    if outcome.winner is None:
+        return _ENDS[outcome.result]
+    by = "" if outcome.status == "finished" else ", holding the most cards then"
+    return f"player {outcome.winner} wins{by}"
 
 
 def outcome_summary(outcome: Outcome) -> str:
@@ -33,9 +58,11 @@ def outcome_summary(outcome: Outcome) -> str:
     )
 
 
-def outcome_lines(outcome: Outcome) -> Iterator[str]:
+def outcome_lines(outcome: Outcome, distinct: Distinct = "none") -> Iterator[str]:
     """Say all that is known of a game, one fact a line."""
     facts = {"deal": str(outcome.deal), "rules": outcome.rules.name}
+    if distinct != "none":
+        facts["told apart"] = _APART[distinct]
     if outcome.status == "loop":
         facts |= {
             "status": "loop: this game never ends",
@@ -64,22 +91,23 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
 
 
 def trace_lines(events: Iterable[Event], players: int) -> Iterator[str]:
-    """Write a game as a table: one line a card, and one for each pile taken."""
+    """Write a game as a table: one line a card, and one for each pile taken, with the packets."""
     packets = "".join(f"{'packet ' + str(player):>10}" for player in range(1, players + 1))
     yield f"{'cards':>7}{'tricks':>7}  {'player':<7}{'card':<10}{packets}{'table':>7}{'debt':>6}"
     for event in events:
         what = {"lays": event.card, "takes": f"takes {event.table}", "out": "is out"}[event.action]
         sizes = "".join(f"{size:>10}" for size in event.sizes)
         table = 0 if event.action == "takes" else event.table
+        packets = f"  {'/'.join(event.packets)}" if event.action == "takes" else ""
         yield (
             f"{event.cards:>7}{event.tricks:>7}  {event.player:<7}{what:<10}"
-            f"{sizes}{table:>7}{event.debt:>6}"
+            f"{sizes}{table:>7}{event.debt:>6}{packets}"
         )
 
 
 def verification_lines(result: Verification) -> Iterator[str]:
     """Say whether a claim holds, and on a second line in which convention or where it fails."""
-    yield f"  {'yes' if result.agrees else 'NO ':<5}{result.known.name}"
+    yield f"  {'yes' if result.agrees else 'NO ':<5}{printable(result.known.name)}"
     yield f"       {outcome_summary(result.outcome)}"
     if result.remark:
         yield f"       {result.remark}"

@@ -4,6 +4,7 @@ The rule sheets of different houses disagree on purpose. Each is one `Rules` val
 engine, count and search can be asked to play it.
 """
 
+import re
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -73,11 +74,11 @@ class Rules:
         if len(self.penalties) != len(PAY_RANKS):
             raise RulesError(f"{len(self.penalties)} penalties: expected one each for J, Q, K, A")
         for rank, penalty in zip(PAY_RANKS, self.penalties, strict=True):
-            if not 0 <= penalty <= MOST_PENALTY:
+            if penalty not in range(MOST_PENALTY + 1):
                 raise RulesError(
                     f"penalty {penalty} of {rank} is out of range: expected 0 (plain) to 15"
                 )
-        if self.players < 2:
+        if not isinstance(self.players, int) or self.players < 2:
             raise RulesError(f"{self.players} players: expected at least 2")
         if self.players > 2 and self.out_of_cards == "loses":
             raise RulesError(
@@ -86,8 +87,8 @@ class Rules:
                 "full-rules)"
             )
         for field, limit in (("max_tricks", self.max_tricks), ("max_cards", self.max_cards)):
-            if limit is not None and limit < 1:
-                raise RulesError(f"{field} {limit} is out of range: expected at least 1")
+            if limit is not None and (not isinstance(limit, int) or limit < 1):
+                raise RulesError(f"{field} {limit} is out of range: expected a whole number from 1")
         for field, kind in _CHOICES.items():
             if getattr(self, field) not in get_args(kind):
                 raise RulesError(
@@ -133,11 +134,16 @@ class Rules:
 
         """
         penalties = dict(zip(PAY_RANKS, self.penalties, strict=True))
+        named: set[str] = set()
         for part in text.split(","):
-            rank, _, number = part.strip().upper().partition("=")
-            if rank not in penalties or not (number.isascii() and number.isdigit()):
+            found = re.fullmatch(r"\s*([JQKA])\s*=\s*([0-9]{1,4})\s*", part, re.IGNORECASE)
+            if not found:
                 raise RulesError(f"penalty {part!r} cannot be read: expected as in A=0 or J=2,A=5")
-            penalties[rank] = int(number)
+            rank = found[1].upper()
+            if rank in named:
+                raise RulesError(f"the penalty of {rank} stands twice: expected it once")
+            named.add(rank)
+            penalties[rank] = int(found[2])
         j, q, k, a = penalties.values()
         if (j, q, k, a) == self.penalties:
             return self

@@ -4,7 +4,7 @@ import pytest
 from conftest import CASES, case_deal
 
 from bmn_search import Deal, Deck, play
-from bmn_search.deal import CAMICIA40, HALF20, STANDARD52, read_uva
+from bmn_search.deal import CAMICIA40, HALF20, STANDARD52, split_uva
 
 NAMES = [f"{number}-{case['source']}-{case['name']}" for number, case in enumerate(CASES)]
 INDEXED = [case for case in CASES if "deal_index" in case or "deal_rank" in case]
@@ -56,8 +56,8 @@ def test_digits(case):
 def test_uva_sample():
     (case,) = (case for case in CASES if "raw" in case)
     deal = case_deal(case)
-    assert list(read_uva(case["raw"] + "\n#\n")) == [deal]
-    assert list(read_uva(case["raw"] + "\n" + case["raw"])) == [deal, deal]
+    for text, decks in ((case["raw"] + "\n#\n", 1), (case["raw"] + "\n" + case["raw"], 2)):
+        assert [Deal.parse_uva(deck) for deck in split_uva(text)] == [deal] * decks
     # "1 44": the dealer, our player 2, wins with 44 cards in hand; the rest lie on the table.
     outcome = play(deal)
     assert outcome.winner == 2

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bmn_search import Deal, Deck
-from bmn_search.deal import CAMICIA40, DECKS, HALF20, STANDARD52, read_uva
+from bmn_search.deal import CAMICIA40, DECKS, HALF20, MOST_CARDS, STANDARD52, split_uva
 from bmn_search.errors import BmnError, DealError, DeckError
 
 PACKET = st.text("-JQKA", min_size=1, max_size=30)
@@ -62,7 +62,8 @@ def test_parse(arguments, options, text):
         (["H2/2H"], {}, ["card H2 stands twice"]),
         (["J/-"], {"leader": 3}, ["leader 3", "1 to 2"]),
         (["J/-"], {"leader": 0}, ["leader 0"]),
-        (["J-"], {"players": 1}, ["1 players"]),
+        (["J-"], {"players": 1}, ["to 1 players"]),
+        (["J-"], {"players": 10**20}, ["2 cards cannot be dealt"]),
         (["J/-"], {"notation": "runes"}, ["'runes'", "ranks, digits"]),
         (["J/-"], {"split": "thrice"}, ["'thrice'"]),
         (["J/-"], {"order": "sideways"}, ["'sideways'"]),
@@ -172,7 +173,9 @@ def test_composition_is_checked():
     with pytest.raises(DealError, match="nearest|no named deck") as caught:
         Deck.of(bad)
     assert "standard52" in str(caught.value)
-    assert "--any-deck" in str(caught.value)
+    with pytest.raises(DealError, match="it has 2-,1J, far from standard52"):
+        Deck.of(Deal.parse("J/--"))
+    assert Deck.own(Deal.parse("J/--")).spec == "2-,1J"
 
 
 def test_cards_set_aside():
@@ -189,15 +192,26 @@ def test_cards_set_aside():
     assert STANDARD52.fits(extra)
 
 
-@pytest.mark.parametrize("text", ["", "nodeck", "3-,3-", "0J,3-", "3-,2X", "1-", "3-;2J", "J4,36-"])
+@pytest.mark.parametrize(
+    "text", ["", "nodeck", "3-,3-", "0J,3-", "3-,2X", "1-", "3-;2J", "J4,36-", f"{MOST_CARDS}-,1J"]
+)
 def test_deck_errors(text):
     with pytest.raises(DeckError):
         Deck.parse(text)
 
 
 def test_uva_errors():
-    with pytest.raises(DealError, match="deck 1: 3 cards"):
-        list(read_uva("H2 H3 H4 #"))
-    with pytest.raises(DealError, match="no suit"):
-        list(read_uva("H2 J H4"))
-    assert list(read_uva("#")) == []
+    with pytest.raises(DealError, match="3 cards: a UVa deck has 52"):
+        Deal.parse_uva("H2 H3 H4")
+    with pytest.raises(DealError, match="position 4 has no suit"):
+        Deal.parse_uva("H2 J H4")
+    assert split_uva("#") == []
+
+
+def test_a_whole_deck_in_one_text():
+    for text in ("J-/--", "J--/--", "J-/-- leader=2"):
+        deal = Deal.parse(text)
+        assert Deal.parse(deal.text(whole=True)) == deal
+    for text in ("J/--", "J--/-", "J/-/-"):
+        with pytest.raises(DealError, match="cannot be told from the deck in one text"):
+            Deal.parse(text).text(whole=True)

@@ -39,9 +39,9 @@ def test_the_records_and_all_infinite_camicia_cases_are_shipped():
     ("claim", "convention"),
     [
         ("cards: 8344\ntricks: 1164\nwinner: 2\nstatus: finished", "standard"),
-        ("cards: 8345", "until-called"),
-        ("cards: 8345\ntricks: 1165", "until-called"),
-        ("cards: 8345\ntricks: 1164", "until-called, completed-tricks"),
+        ("cards: 8345", "until_called"),
+        ("cards: 8345\ntricks: 1165", "until_called"),
+        ("cards: 8345\ntricks: 1164", "until_called, completed_tricks"),
         ("tricks: 1163", None),
         ("cards: 8343", None),
         ("cards: 8344\nwinner: 1", None),
@@ -63,7 +63,7 @@ def test_conventions_of_a_finished_game(claim, convention):
 def test_an_unfinished_last_pile():
     deal = "-J------Q------AAA-----QQ-/K----JA-----------KQ-K-JJK"
     result = one(f"deal: {deal}\ntricks: 1121\ncards: 7959\n")
-    assert result.convention == "completed-tricks"
+    assert result.convention == "completed_tricks"
     assert result.remark.startswith("1121 tricks (1122 in ours)")
 
 
@@ -71,8 +71,8 @@ def test_an_unfinished_last_pile():
     ("claim", "convention"),
     [
         ("cards: 546\ntricks: 84\nmirror: true", "standard"),
-        ("cycle_cards: 273\ncycle_tricks: 42", "players-exchanged"),
-        ("cards: 273\ntricks: 42", "players-exchanged"),
+        ("cycle_cards: 273\ncycle_tricks: 42", "players_exchanged"),
+        ("cards: 273\ntricks: 42", "players_exchanged"),
         ("cards: 274", None),
         ("mirror: false", None),
     ],
@@ -83,7 +83,7 @@ def test_conventions_of_a_loop(claim, convention):
 
 def test_plain_cards_told_apart():
     deal = "---K---Q-KQAJ-----AAJ--J--/----------Q----KQ-J-----KA"
-    assert one(f"deal: {deal}\ncards: 33034\n").convention == "plain-distinct"
+    assert one(f"deal: {deal}\ncards: 33034\n").convention == "plain_distinct"
     assert one(f"deal: {deal}\ncards: 33034\ndistinct: plain\n").convention == "standard"
 
 
@@ -119,7 +119,7 @@ def test_comments_and_empty_lines(tmp_path):
         ("deal: J/-\ndeck: any", 1, "claims nothing"),
         ("cards: 3", 1, "no line 'deal: P1/P2'"),
         ("\ndeal: J/x\ncards: 3", 2, "'x' at position 1 of packet 2"),
-        ("deal: J/-\ncards: 3", 1, "fits no named deck"),
+        ("deal: J/-\ncards: 3", 1, "add a line 'deck: 1-,1J' or 'deck: any'"),
         ("deal: J/-\ncards: 3\ndeck: 5-", 3, "does not fit"),
         ("deal: J/-\ncards: 3\nrules: house", 3, "rules 'house' are unknown"),
         ("deal: J/-\ncards: 3\ndistinct: some", 3, "none or plain or all"),
@@ -133,6 +133,20 @@ def test_errors_name_file_and_line(text, line, words):
     assert str(caught.value).startswith(f"mine.txt:{line}: ")
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_bad_record_does_not_hide_the_others():
+    text = f"deal: {RECORD}\ncards: 8,344\n\nnonsense\n\ndeal: {MIRROR}\nstatus: loop\n"
+    errors = []
+    records = list(read_known(text, "mine.txt", errors.append))
+    assert [verify(record).agrees for record in records] == [True, True]
+    assert [str(error)[:11] for error in errors] == ["mine.txt:4:"]
+
+
+def test_the_old_count_is_explained():
+    result = one(f"deal: {RECORD}\ncards: 8346\n")
+    assert not result.agrees
+    assert "the call on an empty packet" in result.remark
 
 
 def test_unreadable_files(tmp_path):
