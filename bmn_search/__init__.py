@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bmn_search.batch import Batch
     from bmn_search.deal import Deal, Deck
-    from bmn_search.engine import play, play_many, random_deals
+    from bmn_search.engine import play, play_many, play_random, random_deals
     from bmn_search.errors import BmnError
     from bmn_search.known import KnownDeal, Verification, known_deals, verify
     from bmn_search.outcome import Outcome
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from bmn_search.rules import Rules
 
 __all__ = [
+    "Batch",
     "BmnError",
     "Deal",
     "Deck",
@@ -26,12 +28,14 @@ __all__ = [
     "known_deals",
     "play",
     "play_many",
+    "play_random",
     "random_deals",
     "trace",
     "verify",
 ]
 
 _HOME = {
+    "Batch": "batch",
     "BmnError": "errors",
     "Deal": "deal",
     "Deck": "deal",
@@ -42,10 +46,15 @@ _HOME = {
     "known_deals": "known",
     "play": "engine",
     "play_many": "engine",
+    "play_random": "engine",
     "random_deals": "engine",
     "trace": "reference",
     "verify": "known",
 }
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

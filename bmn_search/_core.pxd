@@ -5,12 +5,10 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 cdef extern from "native/general.h" nogil:
     enum:
-        BMN_FINISHED
-        BMN_LOOP
-        BMN_UNKNOWN
         BMN_NO_MEMORY
+        BMN_X86_64
 
-    ctypedef struct bmn_limits:
+    ctypedef struct bmn_general_rules:
         bint payer_leads
         uint64_t max_tricks
         uint64_t max_cards
@@ -19,7 +17,7 @@ cdef extern from "native/general.h" nogil:
         uint64_t cards
         uint64_t tricks
 
-    ctypedef struct bmn_outcome:
+    ctypedef struct bmn_run:
         int status
         int winner
         bmn_count total
@@ -29,21 +27,61 @@ cdef extern from "native/general.h" nogil:
         bint mirror
         uint32_t held[2]
 
-    void bmn_play(
-        const uint32_t *tokens, const uint32_t *size, int leader, const bmn_limits *rules,
-        bmn_outcome *out,
-    ) noexcept
-    void bmn_play_in(
-        const uint32_t *tokens, const uint32_t *size, int leader, const bmn_limits *rules,
-        uint32_t *memory, uint32_t mask, bmn_outcome *out,
+    void bmn_general_play(
+        const uint32_t *tokens, const uint32_t *size, int leader, const bmn_general_rules *rules,
+        bmn_run *out,
     ) noexcept
     int bmn_advance(
-        uint32_t *tokens, uint32_t *size, int leader, const bmn_limits *rules, uint64_t tricks
+        uint32_t *tokens, uint32_t *size, int leader, const bmn_general_rules *rules,
+        uint64_t tricks,
     ) noexcept
-    uint32_t bmn_mask_for(const uint32_t *size) noexcept
-    size_t bmn_memory_for(uint32_t mask) noexcept
 
-cdef extern from "native/dealing.h" nogil:
-    void bmn_deal(
-        const uint8_t *deck, uint32_t cards, uint64_t seed, uint64_t number, uint8_t *out
+cdef extern from "native/rows.h" nogil:
+    ctypedef struct bmn_rules:
+        uint8_t penalty[5]
+        uint8_t payer_leads
+
+    ctypedef struct bmn_deck:
+        uint32_t count[5]
+        uint32_t total
+        uint32_t split
+
+    ctypedef struct bmn_job:
+        int kernel
+        bmn_rules rules
+        uint64_t max_tricks
+        uint64_t max_cards
+
+    ctypedef struct bmn_row:
+        uint64_t cards
+        uint64_t tricks
+        uint64_t transient_cards
+        uint64_t transient_tricks
+        uint64_t cycle_cards
+        uint64_t cycle_tricks
+        uint8_t status
+        uint8_t winner
+
+    enum:
+        BMN_FEATURES
+
+    ctypedef struct bmn_feature:
+        const char *name
+        bint offered
+
+    bint bmn_job_init(bmn_job *job, uint32_t most_cards) noexcept
+    void bmn_job_free(bmn_job *job) noexcept
+    bint bmn_kernel_runs(int kernel) noexcept
+    const char *bmn_compiler() noexcept
+    int bmn_cpu_features(bmn_feature *features) noexcept
+    void bmn_deal_codes(
+        const bmn_deck *deck, uint64_t seed, uint64_t deal, uint8_t *codes
+    ) noexcept
+    void bmn_play_rows(
+        const bmn_job *job, const uint8_t *codes, size_t width, const uint32_t *sizes, size_t n,
+        bmn_row *rows,
+    ) noexcept
+    void bmn_play_seed(
+        const bmn_job *job, const bmn_deck *deck, uint64_t seed, uint64_t first, size_t n,
+        uint8_t *codes, bmn_row *rows,
     ) noexcept

@@ -13,15 +13,31 @@ def play(
 def follow(
     first: bytes, second: bytes, penalties: bytes, leader: int, payer_leads: bool, tricks: int
 ) -> tuple[int, list[int], list[int]]: ...
-def deal_many(deck: bytes, seed: int, first: int, out: NDArray[np.uint8]) -> None: ...
+def kernel_runs(kernel: int) -> bool: ...
+def compiler() -> tuple[str, bool]: ...
+def cpu_features() -> dict[str, bool]: ...
+def deal_many(
+    counts: NDArray[np.uint32], seed: int, first: int, out: NDArray[np.uint8]
+) -> None: ...
 def play_many(
-    deals: NDArray[np.uint8],
-    split: int,
+    kernel: int,
+    codes: NDArray[np.uint8],
+    sizes: NDArray[np.uint32],
     penalties: bytes,
     payer_leads: bool,
     max_tricks: int | None,
     max_cards: int | None,
-    status: NDArray[np.uint8],
-    winner: NDArray[np.int8],
-    counts: NDArray[np.uint64],
+    rows: NDArray[np.void],
+) -> None: ...
+def play_seed(
+    kernel: int,
+    counts: NDArray[np.uint32],
+    split: int,
+    seed: int,
+    first: int,
+    penalties: bytes,
+    payer_leads: bool,
+    max_tricks: int | None,
+    max_cards: int | None,
+    rows: NDArray[np.void],
 ) -> None: ...

@@ -6,12 +6,12 @@ Cards are bytes, the code of a card its place in ``-JQKA``. The algorithms, and 
 they are fast, stand at the top of the headers in ``native/``.
 """
 
-from libc.stdint cimport UINT64_MAX, int8_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport UINT64_MAX, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 
-cdef bmn_limits limits(bint payer_leads, object max_tricks, object max_cards):
-    cdef bmn_limits rules
+cdef bmn_general_rules general_rules(bint payer_leads, object max_tricks, object max_cards):
+    cdef bmn_general_rules rules
     rules.payer_leads = payer_leads
     rules.max_tricks = UINT64_MAX if max_tricks is None else max_tricks
     rules.max_cards = UINT64_MAX if max_cards is None else max_cards
@@ -60,15 +60,15 @@ def play(
         cycle_cards, cycle_tricks, mirror, held_first, held_second)``; the status is 0 for
         finished, 1 for a loop, 2 for unknown, the winner 0, 1, or -1.
     """
-    cdef bmn_limits rules = limits(payer_leads, max_tricks, max_cards)
-    cdef bmn_outcome out
+    cdef bmn_general_rules rules = general_rules(payer_leads, max_tricks, max_cards)
+    cdef bmn_run out
     cdef uint32_t[2] size = [len(first), len(second)]
     cdef uint32_t *tokens = new_tokens(first + second, penalties)
     cdef Py_ssize_t i
     for i in range(size[0] + size[1]):
         tokens[i] &= 15
     with nogil:
-        bmn_play(tokens, size, leader, &rules, &out)
+        bmn_general_play(tokens, size, leader, &rules, &out)
         free(tokens)
     if out.status == BMN_NO_MEMORY:
         raise MemoryError
@@ -102,7 +102,7 @@ def follow(
         ``(leader, leading, other)``: who leads then, 0 or 1, and the packets of that player and
         of the other one as lists of card numbers, counted from 0 over the deal as given.
     """
-    cdef bmn_limits rules = limits(payer_leads, None, None)
+    cdef bmn_general_rules rules = general_rules(payer_leads, None, None)
     cdef uint32_t[2] size = [len(first), len(second)]
     cdef uint32_t *tokens = new_tokens(first + second, penalties)
     cdef Py_ssize_t i
@@ -118,77 +118,149 @@ def follow(
     return leads, numbers[:size[0]], numbers[size[0]:]
 
 
+cdef bmn_deck new_deck(const uint32_t[::1] counts, uint32_t split):
+    cdef bmn_deck deck
+    cdef int code
+    deck.total = 0
+    deck.split = split
+    for code in range(5):
+        deck.count[code] = counts[code]
+        deck.total += counts[code]
+    return deck
+
+
+cdef bmn_job new_job(
+    int kernel, const uint8_t[::1] penalties, bint payer_leads, max_tricks, max_cards,
+    uint32_t most_cards,
+):
+    """Prepare to play; whoever calls frees the job."""
+    cdef bmn_job job
+    cdef int code
+    job.kernel = kernel
+    job.rules.payer_leads = payer_leads
+    for code in range(5):
+        job.rules.penalty[code] = penalties[code]
+    job.max_tricks = UINT64_MAX if max_tricks is None else max_tricks
+    job.max_cards = UINT64_MAX if max_cards is None else max_cards
+    if not bmn_job_init(&job, most_cards):
+        bmn_job_free(&job)
+        raise MemoryError
+    return job
+
+
+def kernel_runs(int kernel):
+    """Say whether this machine can run a kernel: its place in general, portable, simd128, simd."""
+    return bool(bmn_kernel_runs(kernel))
+
+
+def compiler():
+    """Name the C compiler that built this module, and whether it could build the vector kernels."""
+    return bmn_compiler().decode(), bool(BMN_X86_64)
+
+
+def cpu_features():
+    """Say which instruction sets that the vector kernels need the CPU offers."""
+    cdef bmn_feature features[BMN_FEATURES]
+    cdef int found = bmn_cpu_features(features)
+    cdef int i
+    return {features[i].name.decode(): bool(features[i].offered) for i in range(found)}
+
+
 def deal_many(
-    const uint8_t[::1] deck not None, uint64_t seed, uint64_t first, uint8_t[:, ::1] out not None
+    const uint32_t[::1] counts not None, uint64_t seed, uint64_t first, uint8_t[:, ::1] out not None
 ):
     """Deal the deals number `first`, `first` + 1, ... of a seed.
 
     Parameters
     ----------
-    deck
-        All cards of the deck as codes.
+    counts
+        How many cards of each code, 5 numbers.
     seed, first
         The deal of a number is a function of the two, whatever is dealt before it.
     out
         Gets one deal a row: shape (deals, cards).
     """
-    if out.shape[1] != deck.shape[0]:
-        raise ValueError(f"out has {out.shape[1]} columns: expected {deck.shape[0]}")
+    cdef bmn_deck deck = new_deck(counts, 0)
     cdef Py_ssize_t i
+    if out.shape[1] != deck.total:
+        raise ValueError(f"out has {out.shape[1]} columns: expected {deck.total}")
     with nogil:
         for i in range(out.shape[0]):
-            bmn_deal(&deck[0], <uint32_t>deck.shape[0], seed, first + <uint64_t>i, &out[i, 0])
+            bmn_deal_codes(&deck, seed, first + <uint64_t>i, &out[i, 0])
 
 
 def play_many(
-    const uint8_t[:, ::1] deals not None,
-    uint32_t split,
+    int kernel,
+    const uint8_t[:, ::1] codes not None,
+    const uint32_t[:, ::1] sizes not None,
     const uint8_t[::1] penalties not None,
     bint payer_leads,
     max_tricks,
     max_cards,
-    uint8_t[::1] status not None,
-    int8_t[::1] winner not None,
-    uint64_t[:, ::1] counts not None,
+    bmn_row[::1] rows not None,
 ):
-    """Play a batch of deals in which the first player leads.
+    """Play a batch of deals, without the GIL.
 
     Parameters
     ----------
-    deals
-        One deal a row, as card codes: shape (deals, cards).
-    split
-        Cards in the first packet.
+    kernel
+        Which one; see `kernel_runs`. 4 is the yardstick.
+    codes
+        One deal a row, the packet of the player who leads first: shape (deals, width).
+    sizes
+        Sizes of the two packets in each row: shape (deals, 2); together at most the width.
     penalties, payer_leads, max_tricks, max_cards
         As in `play`.
-    status, winner
-        Get the status and the winner of each deal, as in `play`.
-    counts
-        Gets cards, tricks, transient cards and tricks, cycle cards and tricks of each deal:
-        shape (deals, 6).
+    rows
+        Gets the outcomes, `engine.OUTCOME_DTYPE`: shape (deals,).
     """
-    cdef bmn_limits rules = limits(payer_leads, max_tricks, max_cards)
-    cdef bmn_outcome out
-    cdef uint32_t n = <uint32_t>deals.shape[1]
-    cdef uint32_t[2] size = [split, n - split]
-    cdef uint32_t mask = bmn_mask_for(size)
-    cdef uint32_t *memory = <uint32_t *>malloc((bmn_memory_for(mask) + n) * sizeof(uint32_t))
-    cdef uint32_t *tokens = memory
-    cdef Py_ssize_t i
-    cdef uint32_t j
-    if memory == NULL:
-        raise MemoryError
+    cdef Py_ssize_t n = codes.shape[0]
+    cdef size_t width = codes.shape[1]
+    if sizes.shape[0] != n or rows.shape[0] != n or sizes.shape[1] != 2:
+        raise ValueError("codes, sizes and rows are not of one length")
+    if n == 0:
+        return
+    cdef bmn_job job = new_job(
+        kernel, penalties, payer_leads, max_tricks, max_cards, <uint32_t>width
+    )
     with nogil:
-        for i in range(deals.shape[0]):
-            for j in range(n):
-                tokens[j] = penalties[deals[i, j]]
-            bmn_play_in(tokens, size, 0, &rules, memory + n, mask, &out)
-            status[i] = out.status
-            winner[i] = out.winner
-            counts[i, 0] = out.total.cards
-            counts[i, 1] = out.total.tricks
-            counts[i, 2] = out.transient.cards
-            counts[i, 3] = out.transient.tricks
-            counts[i, 4] = out.cycle.cards
-            counts[i, 5] = out.cycle.tricks
-        free(memory)
+        bmn_play_rows(&job, &codes[0, 0], width, &sizes[0, 0], n, &rows[0])
+        bmn_job_free(&job)
+
+
+def play_seed(
+    int kernel,
+    const uint32_t[::1] counts not None,
+    uint32_t split,
+    uint64_t seed,
+    uint64_t first,
+    const uint8_t[::1] penalties not None,
+    bint payer_leads,
+    max_tricks,
+    max_cards,
+    bmn_row[::1] rows not None,
+):
+    """Deal and play the deals number `first`, `first` + 1, ... of a seed, without the GIL.
+
+    Parameters
+    ----------
+    kernel, penalties, payer_leads, max_tricks, max_cards, rows
+        As in `play_many`. The yardstick shuffles deals of its own.
+    counts, seed, first
+        As in `deal_many`.
+    split
+        Cards in the first packet.
+    """
+    cdef bmn_deck deck = new_deck(counts, split)
+    cdef Py_ssize_t n = rows.shape[0]
+    if n == 0:
+        return
+    cdef bmn_job job = new_job(kernel, penalties, payer_leads, max_tricks, max_cards, deck.total)
+    cdef uint8_t *codes = <uint8_t *>malloc(deck.total)
+    with nogil:
+        if codes != NULL:
+            bmn_play_seed(&job, &deck, seed, first, n, codes, &rows[0])
+        bmn_job_free(&job)
+        free(codes)
+    if codes == NULL:
+        raise MemoryError

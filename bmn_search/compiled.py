@@ -1,13 +1,14 @@
 """The compiled module in terms of deals and rules; the only Python that calls `_core`."""
 
+import os
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bmn_search.deal import Deal, Deck
-from bmn_search.errors import CoreMissingError
-from bmn_search.notation import SYMBOLS
+from bmn_search.errors import BmnError, CoreMissingError
+from bmn_search.notation import CODES, SYMBOLS
 from bmn_search.outcome import Count, Status
 from bmn_search.rules import Rules
 
@@ -19,12 +20,31 @@ except ImportError as error:
         f"`pip install .` in the source folder, or `make demo` ({error})"
     ) from error
 
-__all__ = ["MOST", "STATUS", "Run", "deal_many", "follow", "play", "play_many"]
+__all__ = [
+    "KERNELS",
+    "MOST",
+    "STATUS",
+    "YARDSTICK",
+    "Run",
+    "available_kernels",
+    "checked_kernel",
+    "chosen_kernel",
+    "compiler",
+    "cpu_features",
+    "deal_many",
+    "follow",
+    "play",
+    "play_many",
+    "play_seed",
+]
 
 STATUS: tuple[Status, ...] = ("finished", "loop", "unknown")  # in the order of the codes
 MOST = 2**64 - 1  # seeds, deal numbers and limits are 64-bit numbers
 
-_CODES = {symbol: code for code, symbol in enumerate(SYMBOLS)}
+KERNELS = ("general", "portable", "simd128", "simd")  # slowest first, in the order of the codes
+YARDSTICK = "plain"
+
+_CODE = {name: code for code, name in enumerate((*KERNELS, YARDSTICK))}
 
 
 class Run(NamedTuple):
@@ -98,33 +118,95 @@ def follow(deal: Deal, rules: Rules, tricks: int) -> tuple[int, list[int], list[
     return leader + 1, leading, other
 
 
-def deal_many(deck: Deck, seed: int, first: int, deals: NDArray[np.uint8]) -> None:
-    """Fill `deals`, shape (deals, cards), with random deals as card codes."""
-    cards = "".join(symbol * number for symbol, number in deck.counts)
-    _core.deal_many(_encoded(cards), seed, first, deals)
+def available_kernels() -> list[str]:
+    """Name the kernels that this machine can run, slowest first."""
+    return [name for name in KERNELS if _core.kernel_runs(_CODE[name])]
+
+
+def chosen_kernel() -> str:
+    """Name the kernel to use: the one in the environment variable BMN_KERNEL, else the fastest.
+
+    Raises
+    ------
+    BmnError
+        When BMN_KERNEL names none that this machine can run.
+
+    """
+    return checked_kernel(os.environ.get("BMN_KERNEL") or available_kernels()[-1])
+
+
+def checked_kernel(name: str) -> str:
+    """Return `name` if this machine can run that kernel (the yardstick counts).
+
+    Raises
+    ------
+    BmnError
+        When it cannot.
+
+    """
+    available = available_kernels()
+    if name not in (*available, YARDSTICK):
+        raise BmnError(
+            f"kernel {name!r} cannot be had here: expected one of {', '.join(available)}"
+        )
+    return name
+
+
+def compiler() -> tuple[str, bool]:
+    """Name the C compiler that built the module, and whether it built the vector kernels."""
+    return _core.compiler()
+
+
+def cpu_features() -> dict[str, bool]:
+    """Say which instruction sets that the vector kernels need the CPU offers; none if unknown."""
+    return _core.cpu_features()
+
+
+def deal_many(deck: Deck, seed: int, first: int, codes: NDArray[np.uint8]) -> None:
+    """Fill `codes`, shape (deals, cards), with random deals as card codes."""
+    _core.deal_many(_counts(deck), seed, first, codes)
 
 
 def play_many(
-    deals: NDArray[np.uint8],
-    split: int,
+    kernel: str,
+    codes: NDArray[np.uint8],
+    sizes: NDArray[np.uint32],
     rules: Rules,
     max_tricks: int | None,
-    status: NDArray[np.uint8],
-    winner: NDArray[np.int8],
-    counts: NDArray[np.uint64],
+    rows: NDArray[np.void],
 ) -> None:
-    """Play a batch of deals as card codes; see `_core.play_many` for the arrays it fills."""
-    _core.play_many(
-        deals,
-        split,
+    """Play a batch of deals as card codes into `rows`; see `_core.play_many` for the arrays."""
+    _core.play_many(_CODE[kernel], codes, sizes, *_how(rules, max_tricks), rows)
+
+
+def play_seed(
+    kernel: str,
+    deck: Deck,
+    seed: int,
+    first: int,
+    rules: Rules,
+    max_tricks: int | None,
+    rows: NDArray[np.void],
+) -> None:
+    """Deal and play `len(rows)` random deals into `rows`."""
+    split = deck.sizes[0]
+    _core.play_seed(
+        _CODE[kernel], _counts(deck), split, seed, first, *_how(rules, max_tricks), rows
+    )
+
+
+def _how(rules: Rules, max_tricks: int | None) -> tuple[bytes, bool, int | None, int | None]:
+    return (
         rules.penalty_table,
         rules.next_leader == "payer",
         _limit(max_tricks),
         _limit(rules.max_cards),
-        status,
-        winner,
-        counts,
     )
+
+
+def _counts(deck: Deck) -> NDArray[np.uint32]:
+    counts = dict(deck.counts)
+    return np.array([counts.get(symbol, 0) for symbol in SYMBOLS], np.uint32)
 
 
 def _packets(deal: Deal) -> tuple[bytes, bytes]:
@@ -133,7 +215,7 @@ def _packets(deal: Deal) -> tuple[bytes, bytes]:
 
 
 def _encoded(cards: str) -> bytes:
-    return bytes(map(_CODES.__getitem__, cards))
+    return bytes(map(CODES.__getitem__, cards))
 
 
 def _limit(limit: int | None) -> int | None:

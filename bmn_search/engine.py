@@ -1,6 +1,7 @@
 """Play: one deal or many, by the compiled engine or by the reference engine."""
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -8,31 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bmn_search import compiled, cycle, reference
+from bmn_search.batch import Batch
 from bmn_search.deal import Deal, Deck
 from bmn_search.errors import BmnError
-from bmn_search.notation import SYMBOLS
 from bmn_search.outcome import Distinct, Outcome
 from bmn_search.rules import STANDARD, Rules
 
-__all__ = ["ENGINES", "OUTCOME_DTYPE", "Engine", "deals_from", "play", "play_many", "random_deals"]
+__all__ = [
+    "ENGINES",
+    "OUTCOME_DTYPE",
+    "Engine",
+    "play",
+    "play_many",
+    "play_random",
+    "random_deals",
+]
 
 Engine = Literal["fast", "reference"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
-_COUNTS = (
-    "cards",
-    "tricks",
-    "transient_cards",
-    "transient_tricks",
-    "cycle_cards",
-    "cycle_tricks",
-)
 OUTCOME_DTYPE = np.dtype(
     [
+        ("cards", np.uint64),
+        ("tricks", np.uint64),
+        ("transient_cards", np.uint64),
+        ("transient_tricks", np.uint64),
+        ("cycle_cards", np.uint64),
+        ("cycle_tricks", np.uint64),
         ("status", np.uint8),
-        ("winner", np.int8),
-        *((name, np.uint64) for name in _COUNTS),
-    ]
+        ("winner", np.uint8),
+    ],
+    align=True,
 )
 
 
@@ -49,7 +56,7 @@ def play(
     Parameters
     ----------
     deal
-        A deal, or its text for `Deal.parse`.
+        A deal, or its text for `Deal.parse`. Any composition: `Deck.of` checks it.
     rules
         Rules, or the name of a rule sheet. They are applied to as many players as the deal has
         packets.
@@ -76,13 +83,8 @@ def play(
     'unknown'
 
     """
-    if isinstance(deal, str):
-        deal = Deal.parse(deal)
-    if isinstance(rules, str):
-        rules = Rules.named(rules)
-    rules = rules.for_players(len(deal.packets))
-    if max_tricks is not None:
-        rules = replace(rules, max_tricks=max_tricks)
+    deal = Deal.parse(deal) if isinstance(deal, str) else deal
+    rules = _rules(rules, max_tricks, len(deal.packets))
     if engine not in ENGINES:
         raise BmnError(f"engine {engine!r} is unknown: expected one of {', '.join(ENGINES)}")
     if distinct not in get_args(Distinct):
@@ -105,26 +107,20 @@ def _play_compiled(deal: Deal, rules: Rules, distinct: Distinct) -> Outcome:
     return Outcome.unknown(deal, rules, "fast", run.total, run.held)
 
 
-def random_deals(deck: Deck, seed: int, first: int, count: int) -> NDArray[np.uint8]:
+def random_deals(deck: Deck, seed: int, first: int, count: int) -> Batch:
     """Deal a range of the random deals of a seed.
 
-    Deal number n of a seed is a pure function of the two. Every order of the deck is equally
-    likely.
+    Deal number n of a seed is a pure function of the two, on every machine. Every order of the
+    deck is equally likely; see `native/dealing.h` for the argument.
 
     Parameters
     ----------
     deck
-        What to shuffle.
+        What to shuffle; a balanced deal of it, in which player 1 leads.
     seed, first
         From 0 to 2**64 - 1.
     count
         How many deals.
-
-    Returns
-    -------
-    numpy.ndarray
-        uint8, shape (`count`, `deck.size`): card codes 0-4 (``-JQKA``), the first
-        `deck.sizes[0]` cards of a row being the first packet, top card first.
 
     Raises
     ------
@@ -135,73 +131,109 @@ def random_deals(deck: Deck, seed: int, first: int, count: int) -> NDArray[np.ui
     --------
     >>> from bmn_search import Deck
     >>> half20 = Deck.parse("half20")
-    >>> bool((random_deals(half20, 1, 5, 2)[0] == random_deals(half20, 1, 0, 9)[5]).all())
+    >>> random_deals(half20, 1, 5, 2)[0] == random_deals(half20, 1, 0, 9)[5]
     True
 
     """
-    if not (0 <= seed <= compiled.MOST and 0 <= first <= first + count <= compiled.MOST + 1):
-        raise BmnError("seed or deal numbers are out of range: expected 0 to 2**64 - 1")
-    deals = np.empty((count, deck.size), np.uint8)
-    compiled.deal_many(deck, seed, first, deals)
-    return deals
+    seed, first, count = _checked_range(seed, first, count)
+    codes = np.empty((count, deck.size), np.uint8)
+    compiled.deal_many(deck, seed, first, codes)
+    return Batch.split(codes, deck.sizes[0])
 
 
 def play_many(
-    deals: NDArray[np.uint8],
-    split: int,
-    rules: Rules = STANDARD,
-    *,
+    deals: Batch | Iterable[Deal],
+    rules: Rules | str = STANDARD,
     max_tricks: int | None = None,
+    *,
+    kernel: str | None = None,
 ) -> NDArray[np.void]:
-    """Play a batch of deals of two players, the first one leading. Releases the GIL.
+    """Play many deals of two players. Releases the GIL.
 
     Parameters
     ----------
     deals
-        uint8, shape (deals, cards), C order: card codes as from `random_deals`.
-    split
-        Cards in the first packet.
+        A batch, or deals to be packed.
     rules, max_tricks
         As in `play`.
+    kernel
+        ``"simd"``, ``"simd128"``, ``"portable"`` or ``"general"``; by default what the
+        environment variable BMN_KERNEL says, or else the fastest that the CPU offers. A deal
+        that a kernel cannot hold is played by the next. The outcomes do not depend on it.
 
     Returns
     -------
     numpy.ndarray
-        `OUTCOME_DTYPE`, shape (deals,), in order: status 0 finished, 1 loop, 2 unknown; winner 1,
-        2, or 0 for none by play; cards and tricks as in `Outcome`; transient and cycle, 0 unless
-        it is a loop.
+        `OUTCOME_DTYPE`, shape (deals,), in order: cards and tricks as in `Outcome`; transient and
+        cycle, 0 unless it is a loop; status 0 finished, 1 loop, 2 unknown; winner 1, 2, or 0 for
+        none by play.
 
     Raises
     ------
     BmnError
-        When the array is of another kind, holds another code, or cannot be split so.
-    RulesError
-        When the rules or the limit cannot be applied.
+        When the deals cannot be packed, the rules or the limit cannot be applied, or the kernel
+        cannot be had.
+
+    Examples
+    --------
+    >>> from bmn_search import Deal
+    >>> rows = play_many([Deal.parse("J--/-J-"), Deal.parse("-/Q leader=2")])
+    >>> rows["status"].tolist(), rows["tricks"].tolist(), rows["winner"].tolist()
+    ([1, 0], [3, 1], [0, 2])
 
     """
-    rules = rules.for_players(2)
-    if max_tricks is not None:
-        rules = replace(rules, max_tricks=max_tricks)
-    if deals.ndim != 2 or deals.dtype != np.uint8 or not deals.flags.c_contiguous:
-        raise BmnError("deals: expected a C-ordered uint8 array of shape (deals, cards)")
-    if not 0 < split < deals.shape[1]:
-        raise BmnError(f"split {split} is out of range: expected 1 to {deals.shape[1] - 1}")
-    if deals.size and deals.max() >= len(SYMBOLS):
-        raise BmnError(f"card code {deals.max()} is unknown: expected 0 to {len(SYMBOLS) - 1}")
-    status = np.empty(len(deals), np.uint8)
-    winner = np.empty(len(deals), np.int8)
-    counts = np.empty((len(deals), len(_COUNTS)), np.uint64)
-    compiled.play_many(deals, split, rules, rules.max_tricks, status, winner, counts)
-    outcomes = np.empty(len(deals), OUTCOME_DTYPE)
-    outcomes["status"] = status
-    outcomes["winner"] = winner + 1
-    for column, name in enumerate(_COUNTS):
-        outcomes[name] = counts[:, column]
-    return outcomes
+    batch = deals if isinstance(deals, Batch) else Batch.of(deals)
+    rules = _rules(rules, max_tricks, 2)
+    rows = np.zeros(len(batch), OUTCOME_DTYPE)
+    compiled.play_many(_kernel(kernel), batch.codes, batch.sizes, rules, rules.max_tricks, rows)
+    exchanged = np.flatnonzero(batch.leaders == 2)
+    winners = rows["winner"][exchanged]
+    rows["winner"][exchanged] = np.where(winners, 3 - winners, 0)
+    return rows
 
 
-def deals_from(codes: NDArray[np.uint8], split: int) -> Iterator[Deal]:
-    """Yield the rows of a batch of card codes, as from `random_deals`, as `Deal` values."""
-    for row in codes:
-        cards = "".join(SYMBOLS[code] for code in row)
-        yield Deal((cards[:split], cards[split:]))
+def play_random(
+    deck: Deck,
+    seed: int,
+    first: int,
+    count: int,
+    rules: Rules | str = STANDARD,
+    max_tricks: int | None = None,
+    *,
+    kernel: str | None = None,
+) -> NDArray[np.void]:
+    """Deal and play a range of the random deals of a seed, without storing the deals.
+
+    Takes and returns what `random_deals` takes and `play_many` returns; 56 bytes a deal.
+
+    Examples
+    --------
+    >>> from bmn_search import Deck
+    >>> half20 = Deck.parse("half20")
+    >>> bool((play_random(half20, 1, 0, 9) == play_many(random_deals(half20, 1, 0, 9))).all())
+    True
+
+    """
+    seed, first, count = _checked_range(seed, first, count)
+    rules = _rules(rules, max_tricks, 2)
+    rows = np.zeros(count, OUTCOME_DTYPE)
+    compiled.play_seed(_kernel(kernel), deck, seed, first, rules, rules.max_tricks, rows)
+    return rows
+
+
+def _kernel(name: str | None) -> str:
+    return compiled.chosen_kernel() if name is None else compiled.checked_kernel(name)
+
+
+def _rules(rules: Rules | str, max_tricks: int | None, players: int) -> Rules:
+    """Return the rules, with a limit if there is one, for so many players."""
+    rules = (Rules.named(rules) if isinstance(rules, str) else rules).for_players(players)
+    return rules if max_tricks is None else replace(rules, max_tricks=max_tricks)
+
+
+def _checked_range(seed: int, first: int, count: int) -> tuple[int, int, int]:
+    seed, first, count = map(operator.index, (seed, first, count))
+    most = compiled.MOST
+    if not (0 <= seed <= most and 0 <= first <= most and 0 <= count <= most - first + 1):
+        raise BmnError("seed or deal numbers are out of range: expected 0 to 2**64 - 1")
+    return seed, first, count

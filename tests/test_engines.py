@@ -4,16 +4,15 @@ import itertools
 import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from conftest import CASES, case_deal, odd_deal, odd_rules, same_game
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bmn_search._core
-from bmn_search import Deal, Deck, Rules, play, reference
-from bmn_search.deal import CAMICIA40, HALF20, STANDARD52
-from bmn_search.engine import OUTCOME_DTYPE, deals_from, play_many, random_deals
+from bmn_search import Deal, Rules, play, reference
+from bmn_search.deal import CAMICIA40, STANDARD52
+from bmn_search.engine import random_deals
 from bmn_search.errors import BmnError
 
 CASELLA = "---K---Q-KQAJ-----AAJ--J--/----------Q----KQ-J-----KA"
@@ -72,9 +71,9 @@ def test_engines_agree_on_any_shape(packets, leader, penalties, next_leader, dis
 
 
 def test_engines_agree_on_standard_deals():
-    for deal in deals_from(random_deals(STANDARD52, 3, 0, 1_500), 26):
+    for deal in random_deals(STANDARD52, 3, 0, 1_500):
         both(deal, Rules())
-    for deal in deals_from(random_deals(CAMICIA40, 3, 0, 500), 20):
+    for deal in random_deals(CAMICIA40, 3, 0, 500):
         both(deal, Rules(next_leader="payer"))
 
 
@@ -140,7 +139,7 @@ def test_positions_with_an_empty_packet_are_over():
 
 def test_cards_are_conserved_and_every_position_replays_the_rest():
     rng = random.Random(7)
-    deals = [Deal.parse(CASELLA), *deals_from(random_deals(STANDARD52, 11, 0, 20), 26)]
+    deals = [Deal.parse(CASELLA), *random_deals(STANDARD52, 11, 0, 20)]
     deals += [odd_deal(rng, 40) for _ in range(60)]
     for deal in deals:
         rules = Rules(next_leader=rng.choice(["winner", "payer"]))
@@ -180,41 +179,6 @@ def test_huge_and_tiny_packets():
         both(Deal(("".join(cards[:size]), "".join(cards[size:]))), Rules(max_tricks=20_000))
 
 
-def test_play_many_is_play_in_order():
-    for deck, rules in (
-        (STANDARD52, Rules()),
-        (HALF20, Rules(next_leader="payer")),
-        (HALF20, Rules()),
-    ):
-        codes = random_deals(deck, 1, 0, 400)
-        rows = play_many(codes, deck.sizes[0], rules)
-        assert rows.dtype == OUTCOME_DTYPE
-        for row, deal in zip(rows, deals_from(codes, deck.sizes[0]), strict=True):
-            outcome = play(deal, rules)
-            assert ("finished", "loop", "unknown")[row["status"]] == outcome.status
-            assert row["winner"] == (outcome.winner or 0)
-            assert (row["cards"], row["tricks"]) == (outcome.cards, outcome.tricks)
-            assert row["cycle_tricks"] == (outcome.cycle_tricks or 0)
-    assert len(play_many(codes[:0], 10)) == 0
-    assert (play_many(codes, 10, max_tricks=1)["tricks"] == 1).all()
-
-
-@pytest.mark.parametrize(
-    ("deals", "split"),
-    [
-        (np.zeros((2, 4), np.int64), 2),
-        (np.zeros(4, np.uint8), 2),
-        (np.zeros((2, 4), np.uint8), 0),
-        (np.zeros((2, 4), np.uint8), 4),
-        (np.full((2, 4), 5, np.uint8), 2),
-        (np.zeros((4, 4), np.uint8)[:, ::2], 1),
-    ],
-)
-def test_play_many_refuses_other_arrays(deals, split):
-    with pytest.raises(BmnError):
-        play_many(deals, split)
-
-
 def test_play_refuses_unknown_words():
     with pytest.raises(BmnError, match="engine 'quick'"):
         play("J/-", engine="quick")
@@ -224,26 +188,3 @@ def test_play_refuses_unknown_words():
         play("J/-", "house")
     with pytest.raises(BmnError, match="max_tricks 0"):
         play("J/-", max_tricks=0)
-
-
-def test_random_deals_are_a_function_of_seed_and_number():
-    whole = random_deals(STANDARD52, 42, 0, 300)
-    assert (random_deals(STANDARD52, 42, 100, 50) == whole[100:150]).all()
-    assert not (random_deals(STANDARD52, 43, 0, 300) == whole).all()
-    assert len(np.unique(whole, axis=0)) == 300
-    for deal in deals_from(whole, 26):
-        STANDARD52.check(deal)
-    with pytest.raises(BmnError):
-        random_deals(STANDARD52, -1, 0, 1)
-    with pytest.raises(BmnError):
-        random_deals(STANDARD52, 0, 2**64, 1)
-
-
-def test_random_deals_are_uniform():
-    """Chi-square over all 90 deals of a small deck; the bound is 5 sigma above its mean of 89."""
-    deck, deals = Deck.parse("2-,2J,2K"), 90_000
-    assert deck.deals == 90
-    rows, counts = np.unique(random_deals(deck, 9, 0, deals), axis=0, return_counts=True)
-    assert len(rows) == 90
-    expected = deals / 90
-    assert ((counts - expected) ** 2 / expected).sum() < 89 + 5 * (2 * 89) ** 0.5

@@ -20,14 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BMN_FINISHED, BMN_LOOP, BMN_UNKNOWN, BMN_NO_MEMORY };
+#include "batch.h"
 
 #define BMN_PENALTY(token) ((token) & 15u)
 
 typedef struct {
     bool payer_leads;
     uint64_t max_tricks, max_cards; /* UINT64_MAX: no limit */
-} bmn_limits;
+} bmn_general_rules;
 
 typedef struct {
     uint64_t cards, tricks;
@@ -35,14 +35,14 @@ typedef struct {
 
 typedef struct {
     int status;
-    int winner;            /* 0 or 1 if finished, else -1 */
-    bmn_count total;       /* of a finished or unknown game */
-    uint32_t last_pile;    /* of a finished game: cards in the pile left unfinished */
-    bmn_count transient;   /* of a loop */
+    int winner;          /* 0 or 1 if finished, else -1 */
+    bmn_count total;     /* of a finished or unknown game */
+    uint32_t last_pile;  /* of a finished game: cards in the pile left unfinished */
+    bmn_count transient; /* of a loop */
     bmn_count cycle;
     bool mirror;
-    uint32_t held[2];      /* of a loop or unknown game: packet sizes when it was stopped */
-} bmn_outcome;
+    uint32_t held[2]; /* of a loop or unknown game: packet sizes when it was stopped */
+} bmn_run;
 
 typedef struct {
     uint32_t *ring[2]; /* mask + 1 tokens each, a power of two that holds every card */
@@ -144,14 +144,14 @@ static bool bmn_alike(const bmn_table *a, const bmn_table *b)
     return true;
 }
 
-static bool bmn_limit_reached(const bmn_table *t, const bmn_limits *rules)
+static bool bmn_limit_reached(const bmn_table *t, const bmn_general_rules *rules)
 {
     return t->count.tricks >= rules->max_tricks || t->count.cards >= rules->max_cards;
 }
 
 /* Plays on until the position `kept` comes back; returns after how many tricks, 0 if never
  * within `patience` tricks or if the game ends. */
-static uint64_t bmn_return_time(bmn_table *t, bmn_table *kept, const bmn_limits *rules,
+static uint64_t bmn_return_time(bmn_table *t, bmn_table *kept, const bmn_general_rules *rules,
                                 uint64_t patience, uint32_t *pile)
 {
     bmn_table_copy(kept, t);
@@ -165,7 +165,7 @@ static uint64_t bmn_return_time(bmn_table *t, bmn_table *kept, const bmn_limits 
     return 0;
 }
 
-static void bmn_record(bmn_outcome *out, int status, const bmn_table *t)
+static void bmn_record(bmn_run *out, int status, const bmn_table *t)
 {
     out->status = status;
     out->winner = t->winner;
@@ -176,8 +176,8 @@ static void bmn_record(bmn_outcome *out, int status, const bmn_table *t)
 
 /* Plays until the game ends or it is certain that no position is repeated by the limit (records
  * either and returns 0), or a period up to exchange is known (returns it). */
-static uint64_t bmn_find_period(bmn_table *t, bmn_table *kept, const bmn_limits *rules,
-                                uint32_t *pile, bmn_outcome *out)
+static uint64_t bmn_find_period(bmn_table *t, bmn_table *kept, const bmn_general_rules *rules,
+                                uint32_t *pile, bmn_run *out)
 {
     uint64_t power = 1, since = 0;
     bmn_table_copy(kept, t);
@@ -203,7 +203,7 @@ static uint64_t bmn_find_period(bmn_table *t, bmn_table *kept, const bmn_limits 
 /* Measures the loop of a game whose period up to exchange is known: plays two games, one of them
  * a period ahead, until their positions are alike. */
 static void bmn_measure_loop(bmn_table *behind, bmn_table *ahead, uint64_t period,
-                             const bmn_limits *rules, uint32_t *pile, bmn_outcome *out)
+                             const bmn_general_rules *rules, uint32_t *pile, bmn_run *out)
 {
     for (uint64_t i = 0; i < period; i++)
         bmn_trick(ahead, rules->payer_leads, pile);
@@ -217,10 +217,11 @@ static void bmn_measure_loop(bmn_table *behind, bmn_table *ahead, uint64_t perio
     out->cycle.cards = (ahead->count.cards - behind->count.cards) << out->mirror;
 }
 
-/* Plays one deal; `memory` holds 4 * (mask + 1) tokens for two tables, and mask + 1 for the pile. */
-static void bmn_play_in(const uint32_t *tokens, const uint32_t size[2], int leader,
-                        const bmn_limits *rules, uint32_t *memory, uint32_t mask,
-                        bmn_outcome *out)
+/* Plays one deal; `memory` holds 4 * (mask + 1) tokens for two tables, and mask + 1 for the pile.
+ */
+static void bmn_general_play_in(const uint32_t *tokens, const uint32_t size[2], int leader,
+                                const bmn_general_rules *rules, uint32_t *memory, uint32_t mask,
+                                bmn_run *out)
 {
     uint32_t *pile = memory + 4 * ((size_t)mask + 1);
     bmn_table one, two;
@@ -249,15 +250,15 @@ static uint32_t bmn_mask_for(const uint32_t size[2])
     return (uint32_t)(capacity - 1);
 }
 
-/* Tokens that bmn_play_in needs as memory. */
+/* Tokens that bmn_general_play_in needs as memory. */
 static size_t bmn_memory_for(uint32_t mask)
 {
     return 5 * ((size_t)mask + 1);
 }
 
 /* Plays one deal with memory of its own. */
-static void bmn_play(const uint32_t *tokens, const uint32_t size[2], int leader,
-                     const bmn_limits *rules, bmn_outcome *out)
+static void bmn_general_play(const uint32_t *tokens, const uint32_t size[2], int leader,
+                             const bmn_general_rules *rules, bmn_run *out)
 {
     uint32_t mask = bmn_mask_for(size);
     uint32_t *memory = malloc(bmn_memory_for(mask) * sizeof *memory);
@@ -265,15 +266,15 @@ static void bmn_play(const uint32_t *tokens, const uint32_t size[2], int leader,
         out->status = BMN_NO_MEMORY;
         return;
     }
-    bmn_play_in(tokens, size, leader, rules, memory, mask, out);
+    bmn_general_play_in(tokens, size, leader, rules, memory, mask, out);
     free(memory);
 }
 
 /* Plays `tricks` tricks of a game that lasts so long, and writes the tokens of the position then
  * reached to `tokens` and `size`, the leader's packet first. Returns who leads, or -1 for want of
  * memory. */
-static int bmn_advance(uint32_t *tokens, uint32_t size[2], int leader, const bmn_limits *rules,
-                       uint64_t tricks)
+static int bmn_advance(uint32_t *tokens, uint32_t size[2], int leader,
+                       const bmn_general_rules *rules, uint64_t tricks)
 {
     uint32_t mask = bmn_mask_for(size);
     uint32_t *memory = malloc(bmn_memory_for(mask) * sizeof *memory);
