@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := pyproject.toml setup.py $(wildcard bmn_search/*.pyx bmn_search/*.pxd bmn_search/native/*.h)
 QUIET := --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow lint types bench clean
+.PHONY: demo test test-slow lint types signature bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bmn verify
@@ -20,11 +20,16 @@ test-slow: $(VENV)/.developing
 lint: $(VENV)/.developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror bmn_search/native/*.h
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint bmn_search
 
 types: $(VENV)/.developing
 	$(BIN)/mypy
 	$(BIN)/stubtest bmn_search._core
+
+# One number for all that the engine computes: every kernel has to give the one that is kept.
+signature: $(VENV)/.developing
+	$(BIN)/bmn bench --signature-only | diff benches/signature.txt -
 
 bench: $(VENV)/.developing
 	$(BIN)/python -m pytest benches --benchmark-enable --benchmark-only

@@ -1,49 +1,66 @@
-"""Benchmarks of playing and reading deals; `make bench` runs them."""
+"""Benchmarks of the kernels, dealing, cycle detection and parsing; `make bench` runs them."""
 
 import platform
 from pathlib import Path
 
 import pytest
 
-from bmn_search import Deal, play
+from bmn_search import Deal, play, play_many, play_random, random_deals
+from bmn_search.compiled import YARDSTICK, available_kernels, compiler
 from bmn_search.deal import STANDARD52
-from bmn_search.engine import play_many, random_deals
 
 CASELLA = "---K---Q-KQAJ-----AAJ--J--/----------Q----KQ-J-----KA"
-GAMES = 10_000
+GAMES = 20_000
+KERNELS = [YARDSTICK, *available_kernels()]
 
 
 @pytest.fixture(autouse=True)
 def machine(benchmark):
     """Say what it was measured on."""
-    cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
-    benchmark.extra_info |= {
-        "cpu": cpu[0].partition(": ")[2] if cpu else platform.processor(),
-        "compiler": platform.python_compiler(),
-    }
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    cpu = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
+    benchmark.extra_info["cpu"] = cpu[0] if cpu else platform.processor()
+    benchmark.extra_info["compiler"] = compiler()[0]
 
 
-def test_play_batch(benchmark):
-    codes = random_deals(STANDARD52, 0, 0, GAMES)
-    outcomes = benchmark(play_many, codes, 26)
-    benchmark.extra_info["games/s"] = GAMES / benchmark.stats.stats.median
-    assert (outcomes["status"] == 0).all()
+def rate(benchmark, games):
+    if benchmark.stats:  # not when benchmarks are disabled
+        benchmark.extra_info["games/s"] = games / benchmark.stats.stats.median
 
 
-def test_deal_batch(benchmark):
-    codes = benchmark(random_deals, STANDARD52, 0, 0, GAMES)
-    benchmark.extra_info["deals/s"] = GAMES / benchmark.stats.stats.median
-    assert codes.shape == (GAMES, 52)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_play(benchmark, kernel):
+    benchmark.extra_info["tier"] = kernel
+    rows = benchmark(play_many, random_deals(STANDARD52, 0, 0, GAMES), kernel=kernel)
+    rate(benchmark, GAMES)
+    assert (rows == play_random(STANDARD52, 0, 0, GAMES)).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_deal_and_play(benchmark, kernel):
+    benchmark.extra_info["tier"] = kernel
+    rows = benchmark(play_random, STANDARD52, 0, 0, GAMES, kernel=kernel)
+    rate(benchmark, GAMES)
+    assert (rows["status"] == 0).all()
+
+
+def test_deal(benchmark):
+    batch = benchmark(random_deals, STANDARD52, 0, 0, GAMES)
+    rate(benchmark, GAMES)
+    assert len(batch) == GAMES
 
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_cycle_detection(benchmark, engine):
+    benchmark.extra_info["tier"] = engine
     outcome = benchmark(play, CASELLA, engine=engine)
+    rate(benchmark, 1)
     assert outcome.cycle_tricks == 62
 
 
 def test_cards_told_apart(benchmark):
     outcome = benchmark(play, CASELLA, distinct="plain")
+    rate(benchmark, 1)
     assert outcome.cycle_tricks == 4650
 
 

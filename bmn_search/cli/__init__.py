@@ -3,6 +3,9 @@
 Commands are loaded when they are called for, so that `bmn --help` is quick.
 """
 
+import contextlib
+import io
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -20,6 +23,9 @@ COMMANDS = {
     "verify": ("verify", "Replay known deals and compare with what is claimed of them."),
     "deal": ("deal", "Check, number and convert deals."),
     "rules": ("rules", "List the rule sheets."),
+    "stats": ("stats", "Play sampled deals and tell how long games are."),
+    "bench": ("bench", "Measure the kernels against a yardstick."),
+    "info": ("info", "Say what this machine offers and which kernel is used."),
     "search": ("search", "Look for long games and for games that never end."),
 }
 
@@ -64,10 +70,13 @@ def bmn() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; every error is one line on stderr and exit code 2, never a traceback."""
-    if hasattr(signal, "SIGPIPE"):  # whoever reads our output may stop, as `head` does
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    _behave_like_a_tool()
     try:
         code = bmn.main(arguments, prog_name="bmn", standalone_mode=False)
+        if sys.stdout is None:
+            code = _complain("stdout is closed: nothing could be printed")
+        else:
+            sys.stdout.flush()
     except (BmnError, CoreMissingError) as error:
         code = _complain(str(error))
     except click.exceptions.NoArgsIsHelpError as error:
@@ -79,11 +88,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
             hint = f" (see {error.ctx.command_path} --help)"
         code = _complain(error.format_message() + hint)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped", err=True)
         code = 130
+    except OSError as error:
+        code = _complain(f"output cannot be written: {error.strerror}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that nothing is left to fail at exit
+    except MemoryError as error:
+        code = _complain(f"not enough memory: {error or 'a smaller deck needs less'}")
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _behave_like_a_tool() -> None:
+    """Let signals end the program at once; print any number and any name.
+
+    A command that has something to keep on Ctrl-C handles it itself.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "SIGPIPE"):  # whoever reads our output may stop, as `head` does
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.set_int_max_str_digits(0)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _complain(message: str) -> int:
-    click.echo(f"bmn: {' '.join(message.split())}", err=True)
+    with contextlib.suppress(OSError):
+        click.echo(f"bmn: {' '.join(message.split())}", err=True)
     return 2

@@ -1,11 +1,20 @@
 """`bmn deal`: check, number and convert deals."""
 
+import re
 from typing import Any
 
 import click
 
-from bmn_search.cli.options import DealCommand, DealSource, deal_options, json_option, print_json
+from bmn_search.cli.options import (
+    DealCommand,
+    DealSource,
+    deal_options,
+    json_option,
+    print_json,
+    read_text,
+)
 from bmn_search.deal import Deal, Deck
+from bmn_search.errors import DeckError
 
 
 @click.group()
@@ -19,10 +28,6 @@ def deal() -> None:
       bmn deal from-index 477920 --deck half20
       bmn deal convert --to digits ----J--Q--/--K-K-Q-J-
     """
-
-
-def _deck_of(source: DealSource, deal: Deal) -> Deck:
-    return Deck.of(deal) if source.deck is None else Deck.parse(source.deck)
 
 
 @deal.command(cls=DealCommand)
@@ -42,7 +47,7 @@ def index(as_json: bool, **source: Any) -> None:
     deals = DealSource(**source)
 
     def show(deal: Deal) -> None:
-        deck = _deck_of(deals, deal)
+        deck = deals.deck_of(deal)
         number = deck.index(deal)
         if as_json:
             print_json({"deal": str(deal), "deck": deck.name, "index": number})
@@ -52,23 +57,26 @@ def index(as_json: bool, **source: Any) -> None:
     deals.each(show)
 
 
-@deal.command(name="from-index")
+@deal.command(name="from-index", context_settings={"ignore_unknown_options": True})
 @click.argument("numbers", metavar="INDEX...", nargs=-1, required=True)
 @click.option(
     "--deck", default="standard52", show_default=True, help="A name, or a SPEC as 14-,2J,2Q,2K."
 )
 @json_option
 def from_index(numbers: tuple[str, ...], deck: str, as_json: bool) -> None:
-    """Give the deal that has a number.
+    """Give the deal that has a number; - alone reads numbers from stdin.
 
     \b
-    Example:
+    Examples:
       bmn deal from-index 472460898658889399111
+      bmn deal from-index --deck half20 0 3488399
     """
     chosen = Deck.parse(deck)
+    if numbers == ("-",):
+        numbers = tuple(read_text("-").split())
     for number in numbers:
-        if not (number.isascii() and number.isdigit()):
-            raise click.BadParameter(f"{number!r} is no index: expected a whole number from 0")
+        if not re.fullmatch(r"-?[0-9]+", number):
+            raise DeckError(f"{number!r} is no index: expected a whole number from 0")
         found = chosen.deal_at(int(number))
         if as_json:
             print_json({"deal": str(found), "deck": chosen.name, "index": int(number)})
@@ -82,15 +90,19 @@ def from_index(numbers: tuple[str, ...], deck: str, as_json: bool) -> None:
 def check(as_json: bool, **source: Any) -> None:
     """Say whether a deal is well formed and of which deck.
 
+    A deal that is not of its deck is bad input, as everywhere: one line says what is missing and
+    what is too many, and the exit code is 2.
+
     \b
     Example:
-      bmn deal check 'H2 HA ... | S3 ...' --any-deck
+      bmn deal check ---K---Q-KQAJ-----AAJ--J--/----------Q----KQ-J-----KA
+      bmn deal check --any-deck 'H2 DA | S3 CJ'
     """
     deals = DealSource(**source)
 
     def show(deal: Deal) -> None:
         counts = dict(sorted(deal.counts().items()))
-        fitting = None if deals.any_deck else _deck_of(deals, deal).name
+        fitting = None if deals.any_deck else deals.deck_of(deal).name
         if as_json:
             print_json(
                 {
@@ -121,7 +133,7 @@ def check(as_json: bool, **source: Any) -> None:
     show_default=True,
     help="ranks or digits: P1/P2; whole: the deck in one text; index: its number.",
 )
-@click.option("--exchange", is_flag=True, help="Exchange the players.")
+@click.option("--exchange", is_flag=True, help="Exchange the players, and who leads.")
 @json_option
 def convert(target: str, exchange: bool, as_json: bool, **source: Any) -> None:
     """Write deals in another notation.
@@ -138,8 +150,8 @@ def convert(target: str, exchange: bool, as_json: bool, **source: Any) -> None:
         text = {
             "ranks": lambda: str(deal),
             "digits": lambda: deal.text("digits"),
-            "whole": lambda: "".join(deal.packets),
-            "index": lambda: str(_deck_of(deals, deal).index(deal)),
+            "whole": lambda: deal.text(whole=True),
+            "index": lambda: str(deals.deck_of(deal).index(deal)),
         }[target]()
         if as_json:
             print_json({"deal": str(deal), "notation": target, "text": text})

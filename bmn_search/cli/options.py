@@ -5,12 +5,13 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from bmn_search.deal import ORDERS, SPLITS, Deal, Deck, read_uva
+from bmn_search.deal import ORDERS, SPLITS, Deal, Deck, split_uva
 from bmn_search.errors import BmnError, DealError
 from bmn_search.notation import NOTATIONS
 from bmn_search.rules import NAMED_RULES, STANDARD, Rules
@@ -22,14 +23,16 @@ __all__ = [
     "deal_options",
     "json_option",
     "print_json",
+    "read_text",
     "rules_options",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Reader = Callable[[], Deal]
 
 _CARDS = re.compile(r"-+[-./|JQKAjqkaTt2-9 ]+")
 _SHIELD = " "
-_OPTION = re.compile(r"--?[a-z][-a-z]*(=.*)?|-\d+|--?")
+_OPTION = re.compile(r"--?[A-Za-z][-\w]*(=.*)?|-[0-9]+|-")
 
 
 class DealCommand(click.Command):
@@ -38,13 +41,15 @@ class DealCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Shield deals from the option parser; `deal_options` takes the shield off again."""
         options = {name for param in self.params for name in param.opts}
+        end = args.index("--") if "--" in args else len(args)
 
         def is_deal(arg: str) -> bool:
             if _OPTION.fullmatch(arg):
                 return arg not in options and bool(_CARDS.fullmatch(arg)) and not arg[1:].isdigit()
             return arg.startswith("-")
 
-        return super().parse_args(ctx, [_SHIELD + arg if is_deal(arg) else arg for arg in args])
+        shielded = [_SHIELD + arg if is_deal(arg) else arg for arg in args[:end]]
+        return super().parse_args(ctx, shielded + args[end:])
 
 
 @dataclass(frozen=True)
@@ -73,11 +78,12 @@ class DealSource:
         Raises
         ------
         BmnError
-            When the only deal is bad.
+            When the only deal is bad, or there is none.
 
         """
-        bad = 0
+        seen = bad = 0
         for where, read in self._readers():
+            seen += 1
             try:
                 deal = read()
                 self.check(deal)
@@ -87,18 +93,34 @@ class DealSource:
                     raise
                 click.echo(f"bmn: {where}: {error}", err=True)
                 bad += 1
+        if not seen:
+            raise DealError(f"{' '.join(self.texts)}: no deals found: expected one deal a line")
         if bad:
             click.get_current_context().exit(2)
 
+    def deck_of(self, deal: Deal) -> Deck:
+        """Return the deck that a deal is of: the one asked for, its own, or a named one."""
+        if self.any_deck:
+            return Deck.own(deal)
+        return Deck.parse(self.deck) if self.deck is not None else Deck.of(deal, self._aside)
+
     def check(self, deal: Deal) -> None:
         """Refuse a deal that is not of its deck."""
+        if self.deck is not None:
+            Deck.parse(self.deck)
         if self.any_deck:
             return
-        aside = self.rules.spare_cards == "aside"
-        if self.deck is not None:
-            Deck.parse(self.deck).check(deal, aside)
-        else:
-            Deck.of(deal, aside)
+        try:
+            self.deck_of(deal).check(deal, self._aside)
+        except DealError as error:
+            raise DealError(
+                f"{error}; mend it, name its deck (--deck {Deck.own(deal).spec}), or lift the "
+                "check (--any-deck)"
+            ) from None
+
+    @property
+    def _aside(self) -> bool:
+        return self.rules.spare_cards == "aside"
 
     def _literals(self) -> list[tuple[str, ...]]:
         """Return the deals given as arguments, each as its packets; none if there are files."""
@@ -108,29 +130,43 @@ class DealSource:
             return [self.texts]
         return [(text,) for text in self.texts]
 
-    def _readers(self) -> Iterator[tuple[str, Callable[[], Deal]]]:
+    def _readers(self) -> Iterator[tuple[str, Reader]]:
         """Yield for each deal where it stands, and a function that reads it."""
         literals = self._literals()
         for number, packets in enumerate(literals, 1):
-            yield f"deal {number}", lambda packets=packets: self._parse(*packets)  # type: ignore[misc]
+            yield f"deal {number}", partial(self._parse_argument, *packets)
         for text in () if literals else self.texts:
             if text != "-" and not _is_file(text):
-                yield f"deal {text}", lambda text=text: self._parse(text)  # type: ignore[misc]
-                continue
-            name = "stdin" if text == "-" else text
-            yield from self._read_stream(name, _read_text(text))
+                yield f"deal {text}", partial(self._parse_argument, text)
+            else:
+                yield from self._read_stream(text)
 
-    def _read_stream(
-        self, name: str, text: Iterator[str]
-    ) -> Iterator[tuple[str, Callable[[], Deal]]]:
-        if self.form == "uva":
-            decks = read_uva("".join(text))
-            while (deal := next(decks, None)) is not None:
-                yield name, lambda deal=deal: deal  # type: ignore[misc]
+    def _read_stream(self, name: str) -> Iterator[tuple[str, Reader]]:
+        where = "stdin" if name == "-" else name
+        try:
+            text = read_text(name)
+        except DealError as error:
+            yield where, partial(_fail, error)
             return
-        for number, line in enumerate(text, 1):
+        if self.form == "uva":
+            for number, deck in enumerate(split_uva(text), 1):
+                yield f"{where}, deck {number}", partial(Deal.parse_uva, deck)
+            return
+        for number, line in enumerate(text.split("\n"), 1):
             if line.strip() and not line.startswith("#"):
-                yield f"{name}, line {number}", lambda line=line: self._parse(line.strip())  # type: ignore[misc]
+                yield f"{where}, line {number}", partial(self._parse, line.strip())
+
+    def _parse_argument(self, *packets: str) -> Deal:
+        try:
+            return self._parse(*packets)
+        except DealError as error:
+            if (
+                len(packets) == 1
+                and re.search(r"[^\W\d_]{2}", packets[0])
+                and "no card" in str(error)
+            ):
+                raise DealError(f"{error}; nor is there a file of that name") from None
+            raise
 
     def _parse(self, *packets: str) -> Deal:
         if self.form == "uva":
@@ -142,27 +178,45 @@ class DealSource:
             order=self.order,  # type: ignore[arg-type]
             leader=self.leader,
             players=self.players,
-            aside=self.rules.spare_cards == "aside",
+            aside=self._aside,
             repeats=self.any_deck,
         )
 
 
+def _fail(error: DealError) -> Deal:
+    raise error
+
+
 def _is_file(text: str) -> bool:
-    """Whether an argument names a file rather than being a deal."""
-    return not re.fullmatch(r"[-./|JQKA\s]+", text) and Path(text).is_file()
-
-
-def _read_text(name: str) -> Iterator[str]:
+    """Whether an argument names something to read rather than being a deal."""
+    if re.fullmatch(r"[-./|JQKA\s]+", text):
+        return False
     try:
-        if name == "-":
-            yield from sys.stdin
-        else:
-            with open(name, encoding="utf-8") as file:
-                yield from file
+        return Path(text).exists()
+    except (OSError, ValueError):  # too long, say, to be a name
+        return False
+
+
+def read_text(name: str) -> str:
+    """Read a text file, or stdin if the name is ``-``.
+
+    Raises
+    ------
+    DealError
+        When that cannot be done.
+
+    """
+    where = "stdin" if name == "-" else name
+    try:
+        if name != "-":
+            return Path(name).read_text(encoding="utf-8-sig")
+        if sys.stdin is None:
+            raise DealError("stdin is closed: expected deals on it")
+        return sys.stdin.buffer.read().decode("utf-8-sig")
     except OSError as error:
-        raise DealError(f"{name}: cannot be read: {error.strerror}") from None
+        raise DealError(f"{where}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise DealError(f"{name}: is no text file: expected one deal a line in UTF-8") from None
+        raise DealError(f"{where}: is no text: expected UTF-8") from None
 
 
 def _unshielded(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> Any:
@@ -197,7 +251,9 @@ def deal_options(command: Command) -> Command:
                 show_default=True,
                 help="Which end of a written packet is its top.",
             ),
-            click.option("--leader", type=int, help="Who leads.  [default: 1]"),
+            click.option(
+                "--leader", type=int, metavar="PLAYER", help="Who leads, from 1.  [default: 1]"
+            ),
             click.option(
                 "--players",
                 type=int,

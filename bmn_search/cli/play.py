@@ -24,14 +24,14 @@ from bmn_search.deal import Deal
 @rules_options
 @click.option("--max-tricks", type=click.IntRange(1), help="Stop after so many tricks.")
 @click.option("--distinct", is_flag=True, help="Tell every plain card apart when positions recur.")
-@click.option("--distinct-all", is_flag=True, help="Tell every card apart when positions recur.")
+@click.option("--distinct-all", is_flag=True, help="The same for every card, pay cards too.")
 @click.option("--trace", is_flag=True, help="Show every card laid and every pile taken.")
 @click.option(
     "--engine",
     type=click.Choice(["fast", "reference"]),
     default="fast",
     show_default=True,
-    help="fast: compiled; reference: plain Python.",
+    help="fast: compiled, for two players; reference: plain Python, for any number.",
 )
 @json_option
 def play(
@@ -60,7 +60,7 @@ def play(
       bmn play ---J -J- --any-deck --trace
       bmn play --notation digits 00001000320020010001/32020000000010030003
       bmn play --format uva - --json < decks.txt
-      bmn play --rules squarescores --players 3 WHOLE_DECK
+      bmn play --rules squarescores --any-deck --players 3 -Q---J---A--K----J-
     """
     rules = chosen_rules(rules_name, penalties)
     if max_tricks is not None:
@@ -72,7 +72,7 @@ def play(
         own = rules.for_players(len(deal.packets))
         outcome = engines.play(deal, own, distinct=apart, engine=engine)
         if trace:
-            events = reference.trace(deal, own)
+            events = reference.trace(deal, own, distinct=apart)
             if as_json:
                 for event in events:
                     print_json(event._asdict())
@@ -82,7 +82,7 @@ def play(
         if as_json:
             print_json(outcome.as_dict())
         elif deals.single:
-            click.echo("\n".join(report.outcome_lines(outcome)))
+            click.echo("\n".join(report.outcome_lines(outcome, apart)))
         else:
             click.echo(f"{deal}  {report.outcome_summary(outcome)}")
 

@@ -1,12 +1,10 @@
 """`bmn search`: the strategies."""
 
-import time
-
 import click
-from rich.console import Console
 
 from bmn_search import report
 from bmn_search.cli.options import chosen_rules, json_option, print_json, rules_options
+from bmn_search.cli.progress import Progress
 from bmn_search.deal import Deck
 from bmn_search.search.random_deals import Sample, sample
 
@@ -27,8 +25,15 @@ def search() -> None:
 )
 @rules_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which deals.")
+@click.option(
+    "--first",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Its number.",
+)
 @click.option("--games", type=click.IntRange(1), help="Stop after so many deals.")
-@click.option("--seconds", type=click.FloatRange(0), help="Stop after so long.")
+@click.option("--seconds", type=click.FloatRange(0, 1e9), help="Stop after so long.")
 @click.option(
     "--keep", type=click.IntRange(1), default=5, show_default=True, help="How many to print."
 )
@@ -38,6 +43,7 @@ def random(
     rules_name: str,
     penalties: str | None,
     seed: int,
+    first: int,
     games: int | None,
     seconds: float | None,
     keep: int,
@@ -45,8 +51,8 @@ def random(
 ) -> None:
     """Play uniform random deals, and print the longest games and every loop.
 
-    Deal number n of a seed is always the same deal. Without --games or --seconds it plays on
-    until Ctrl-C, which prints what was found.
+    Deal number n of a seed is always the same deal: --first N --games 1 plays it again. Without
+    --games or --seconds it plays on until Ctrl-C, which prints what was found.
 
     \b
     Examples:
@@ -55,21 +61,33 @@ def random(
     """
     chosen = Deck.parse(deck)
     rules = chosen_rules(rules_name, penalties)
-    tell = _Progress()
-    done = sample(chosen, rules, seed=seed, games=games, seconds=seconds, keep=keep, progress=tell)
-    tell.close()
-    finds = [
-        (kind, outcome)
-        for kind, outcomes in (
-            ("longest by cards", done.longest_cards),
-            ("longest by tricks", done.longest_tricks),
-            ("loop", done.loops),
+    with Progress() as progress:
+
+        def tell(done: Sample) -> None:
+            rate = done.games / done.seconds
+            longest = done.longest["cards"][0].outcome.cards if done.longest["cards"] else 0
+            progress.tell(f"{done.games:,} deals, {rate:,.0f} a second, longest {longest:,} cards")
+
+        done = sample(
+            chosen,
+            rules,
+            seed=seed,
+            first=first,
+            games=games,
+            seconds=seconds,
+            keep=keep,
+            progress=tell,
         )
-        for outcome in outcomes
-    ]
+    finds = {
+        "longest by cards": done.longest["cards"],
+        "longest by tricks": done.longest["tricks"],
+        "loop": list(done.loops.values()),
+    }
+    rate = done.games / done.seconds if done.seconds else 0.0
     if as_json:
-        for kind, outcome in finds:
-            print_json({"kind": kind, **outcome.as_dict()})
+        for kind, kept in finds.items():
+            for find in kept:
+                print_json({"kind": kind, "number": find.number, **find.outcome.as_dict()})
         print_json(
             {
                 "run": None,
@@ -77,47 +95,25 @@ def random(
                 "deck": chosen.name,
                 "rules": rules.name,
                 "seed": seed,
+                "first": first,
                 "games": done.games,
                 "seconds": round(done.seconds, 3),
-                "loops": len(done.loops),
+                "games_per_second": round(rate),
+                "loops": done.loop_games,
+                "loop_deals": len(done.loops),
             }
         )
         return
-    last = None
-    for kind, outcome in finds:
-        if kind != last:
+    for kind, kept in finds.items():
+        if kept:
             click.echo(kind)
-            last = kind
-        click.echo(f"  {outcome.deal}  {report.outcome_summary(outcome)}")
+        for find in kept:
+            click.echo(
+                f"  {find.outcome.deal}  {report.outcome_summary(find.outcome)}  "
+                f"(number {find.number:,})"
+            )
     click.echo(
-        f"{done.games:,} deals of {chosen} (seed {seed}) in {done.seconds:.1f} s, "
-        f"{done.games / max(done.seconds, 1e-9):,.0f} a second; {len(done.loops)} never end"
+        f"{report.counted(done.games, 'deal')} of {chosen} (seed {seed}, from number {first:,}) in "
+        f"{done.seconds:.2f} s, {rate:,.0f} a second; "
+        f"{done.loop_games:,} never end ({report.counted(len(done.loops), 'different deal')})"
     )
-
-
-class _Progress:
-    """What is told on stderr while a search runs: a live line on a terminal, else a line at times.
-
-    Nothing in the first two seconds.
-    """
-
-    def __init__(self) -> None:
-        self._console = Console(stderr=True)
-        self._status = self._console.status("")
-        self._every = 0.25 if self._console.is_terminal else 5.0
-        self._next = time.monotonic() + 2.0
-
-    def __call__(self, done: Sample, longest: int) -> None:
-        if time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + self._every
-        rate = done.games / done.seconds
-        line = f"{done.games:,} deals, {rate:,.0f} a second, longest {longest:,} cards"
-        if self._console.is_terminal:
-            self._status.start()
-            self._status.update(line)
-        else:
-            click.echo(line, err=True)
-
-    def close(self) -> None:
-        self._status.stop()

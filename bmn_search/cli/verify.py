@@ -1,12 +1,12 @@
 """`bmn verify`."""
 
-import sys
 from typing import Any
 
 import click
 
 from bmn_search import known, report
-from bmn_search.cli.options import json_option, print_json
+from bmn_search.cli.options import json_option, print_json, read_text
+from bmn_search.errors import BmnError, KnownDealError
 
 
 @click.command()
@@ -18,7 +18,8 @@ def verify(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
 
     Without PATH: the deals that come with the package, that of arXiv 2403.13855 first. PATH is a
     file of known deals or a folder of them, - is stdin. A claim that fits another convention of
-    counting agrees, and the convention is named. Exit 1 when a claim fails.
+    counting agrees, and the convention is named. Exit 1 when a claim fails, 2 when a record
+    cannot be read (the others are done all the same).
 
     \b
     Examples:
@@ -27,12 +28,23 @@ def verify(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
       printf 'deal: ---AJ--Q---------QAKQJJ-QK/-----A----KJ-K--------A---\\ncards: 8345\\n' |
         bmn verify -
     """
+    bad: list[BmnError] = []
+
+    def complain(error: BmnError) -> None:
+        click.echo(f"bmn: {error}", err=True)
+        bad.append(error)
+
     records: list[known.KnownDeal] = []
     for path in paths or (None,):
-        if path == "-":
-            records += known.read_known(sys.stdin.read(), "stdin")
-        else:
-            records += known.known_deals(path)
+        try:
+            if path == "-":
+                records += known.read_known(read_text("-"), "stdin", complain)
+            else:
+                records += known.known_deals(path, complain)
+        except BmnError as error:
+            complain(error)
+    if not records and not bad:
+        raise KnownDealError(f"{' '.join(paths)}: {known.NOTHING}")
     file, failed, other = None, 0, 0
     for record in records:
         result = known.verify(record)
@@ -43,15 +55,15 @@ def verify(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
             continue
         if record.file != file:
             file = record.file
-            click.echo(file)
+            click.echo(report.printable(file))
         click.echo("\n".join(report.verification_lines(result)))
-    if not as_json:
+    if records and not as_json:
         click.echo(
-            f"{len(records)} known deals replayed with both engines: "
-            f"{len(records) - failed} agree ({other} of them in another convention of counting), "
-            f"{failed} do not"
+            f"{report.counted(len(records), 'claim')} replayed with both engines: "
+            f"{len(records) - failed} hold ({other} in another convention of counting), "
+            f"{failed} fail"
         )
-    ctx.exit(1 if failed else 0)
+    ctx.exit(2 if bad else 1 if failed else 0)
 
 
 def _document(result: known.Verification) -> dict[str, Any]:
@@ -65,7 +77,7 @@ def _document(result: known.Verification) -> dict[str, Any]:
         "claimed": dict(record.claim),
         "computed": result.outcome.as_dict(),
         "source": record.source,
-        "year": record.year,
+        "year": int(record.year) if record.year.isdigit() else record.year or None,
         "file": record.file,
         "line": record.line,
     }
