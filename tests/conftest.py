@@ -1,7 +1,10 @@
 """Fixtures and helpers that several test modules share."""
 
+import contextlib
+import io
 import json
 import random
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bmn_search import cli
 from bmn_search.deal import Deal
 from bmn_search.outcome import Outcome
 from bmn_search.rules import STANDARD, Rules
@@ -54,19 +58,24 @@ def odd_rules(rng: random.Random) -> Rules:
 
 
 @pytest.fixture
-def bmn():
-    """Run the console script as a user would; returns the finished process."""
+def bmn(monkeypatch):
+    """Run a command as the console script does, in this process; returns how it finished."""
+    monkeypatch.setattr(cli, "_behave_like_a_tool", lambda: None)
+    monkeypatch.chdir(ROOT)
+    at_rest = signal.getsignal(signal.SIGINT)
 
-    def run(*arguments: str, stdin: str | None = None, check: int | None = None):
-        done = subprocess.run(
-            [str(Path(sys.executable).parent / "bmn"), *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            cwd=ROOT,
-        )
-        assert "Traceback" not in done.stderr
+    def run(*arguments: str, stdin: str = "", check: int | None = None):
+        stdout, stderr = io.StringIO(), io.StringIO()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        with (
+            contextlib.redirect_stdout(stdout),
+            contextlib.redirect_stderr(stderr),
+            pytest.raises(SystemExit) as left,
+        ):
+            cli.main(arguments)
+        signal.signal(signal.SIGINT, at_rest)
+        code = left.value.code
+        done = subprocess.CompletedProcess(arguments, code, stdout.getvalue(), stderr.getvalue())
         if check is not None:
             assert done.returncode == check, (done.stdout, done.stderr)
         return done

@@ -114,19 +114,22 @@ def test_a_bad_line_does_not_stop_the_others(bmn):
         (["play", RECORD, "--engine", "slow"], "slow"),
         (["play", RECORD, "--no-such-option"], "No such option"),
         (["play"], "Missing argument"),
-        (["play", "nowhere.txt"], "'n' at position 1"),
+        (["play", "nowhere.txt"], "nor is there a file of that name"),
+        (["play", "/tmp"], "cannot be read: Is a directory"),
+        (["play", "--max_tricks", "5", RECORD], "No such option"),
         (["play", "J/-/Q", "--any-deck"], "choose rules for more players"),
         (["play", "--format", "uva", "H2 H3"], "2 cards: a UVa deck has 52"),
-        (["play", "J-", "--players", "1", "--any-deck"], "1 players"),
-        (["deal", "index", "J--/-J-", "--any-deck"], "fits no named deck"),
+        (["play", "J-", "--players", "1", "--any-deck"], "to 1 players"),
+        (["play", "J-", "--players", "9" * 30, "--any-deck"], "2 cards cannot be dealt"),
+        (["deal", "index", "J--/-J-"], "name its deck (--deck 4-,2J)"),
+        (["deal", "convert", "J/--", "--any-deck", "--to", "whole"], "cannot be told"),
         (["deal", "index", f"{RECORD} leader=2"], "has no number"),
         (["deal", "from-index", "653534134886878245000"], "out of range"),
-        (["deal", "from-index", "-1"], "No such option"),
+        (["deal", "from-index", "-1"], "index -1 is out of range"),
         (["deal", "from-index", "x"], "'x' is no index"),
         (["deal", "check", "J--/-J-"], "fits no named deck"),
         (["verify", "nowhere.txt"], "cannot be read"),
-        (["verify", "pyproject.toml"], "pyproject.toml:1: "),
-        (["search", "random", "--deck", "1-"], "expected at least two"),
+        (["search", "random", "--deck", "1-"], "expected 2 to 65,535"),
         (["search", "random", "--seed", "-1"], "seed"),
         (["nonsense"], "No such command"),
     ],
@@ -149,16 +152,25 @@ def test_a_wrong_claim_fails(bmn):
         "verify", "-", "--json", stdin=good + f"\ndeal: {CASELLA}\nstatus: finished\n", check=1
     )
     first, second = documents(done)
-    assert (first["agrees"], first["convention"]) == (True, "until-called")
+    assert (first["agrees"], first["convention"]) == (True, "until_called")
     assert (second["agrees"], second["convention"]) == (False, None)
     assert done.stderr == ""
+
+
+def test_records_that_cannot_be_read(bmn):
+    done = bmn("verify", "pyproject.toml", check=2)
+    assert done.stdout == ""
+    assert all(line.startswith("bmn: pyproject.toml:") for line in done.stderr.splitlines())
+    done = bmn("verify", "-", stdin=f"deal: {RECORD}\ncards: 8344\n\nbad\n", check=2)
+    assert "1 claim replayed with both engines: 1 hold" in done.stdout
+    assert done.stderr.startswith("bmn: stdin:4: 'bad'")
 
 
 def test_verify_begins_with_the_first_published_deal(bmn):
     done = bmn("verify", check=0)
     assert done.stdout.splitlines()[0] == "00-arxiv-2403.13855.txt"
     assert "yes  Casella 2024" in done.stdout.splitlines()[1]
-    assert " 0 do not" in done.stdout
+    assert " 0 fail" in done.stdout
 
 
 def test_deal_commands(bmn):
@@ -169,12 +181,12 @@ def test_deal_commands(bmn):
     (checked,) = documents(bmn("deal", "check", CASELLA, "--json", check=0))
     assert checked["deck"] == "standard52"
     assert checked["sizes"] == [26, 26]
-    assert bmn("deal", "convert", "--to", "digits", "J-/QA", "--any-deck").stdout == "10/24\n"
-    assert (
-        bmn("deal", "convert", "--to", "whole", "--exchange", "J-/QA", "--any-deck").stdout
-        == "QAJ-\n"
-    )
-    assert bmn("deal", "convert", "--to", "index", CASELLA).stdout == "472460898658889399111\n"
+    for arguments, text in (
+        (["J-/QA", "--any-deck", "--to", "digits"], "10/24"),
+        (["J-/QA", "--any-deck", "--to", "whole", "--exchange"], "QAJ- leader=2"),
+        ([CASELLA, "--to", "index"], "472460898658889399111"),
+    ):
+        assert bmn("deal", "convert", *arguments, check=0).stdout == f"{text}\n"
 
 
 def test_distinct_and_limit(bmn):
@@ -190,6 +202,8 @@ def test_trace_as_json(bmn):
     *events, outcome = documents(bmn("play", "J-/--", "--any-deck", "--trace", "--json", check=0))
     assert list(outcome) == KEYS
     assert events[0] == {
+        "packets": ["-", "--"],
+        "pile": "J",
         "action": "lays",
         "player": 1,
         "card": "J",
@@ -220,11 +234,17 @@ def test_search_random(bmn):
     assert (last["games"], last["loops"]) == (20000, 0)
     assert last["seconds"] > 0
     assert [find["kind"] for find in finds] == ["longest by cards"] * 5 + ["longest by tricks"] * 5
+    assert len({find["deal"] for find in finds[:5]}) == 5
     *again, _ = documents(bmn(*arguments, check=0))
     assert again == finds
-    half = documents(bmn("search", "random", "--deck", "4-,2J", "--games", "3000", "--json"))
-    assert half[-1]["loops"] > 0
-    assert half[-1]["loops"] == sum(find["kind"] == "loop" for find in half[:-1])
+    number = str(finds[0]["number"])
+    arguments = ("search", "random", "--seed", "5", "--first", number, "--games", "1", "--json")
+    assert documents(bmn(*arguments, check=0))[0] == finds[0]
+    *finds, last = documents(
+        bmn("search", "random", "--deck", "4-,2J", "--games", "3000", "--json")
+    )
+    assert last["loops"] > last["loop_deals"] > 0
+    assert last["loop_deals"] == sum(find["kind"] == "loop" for find in finds)
 
 
 def test_ctrl_c_keeps_what_was_found():
@@ -237,6 +257,55 @@ def test_ctrl_c_keeps_what_was_found():
     assert process.returncode == 0, stderr
     assert json.loads(stdout.splitlines()[-1])["games"] > 0
     assert "Traceback" not in stderr
+
+
+def test_ctrl_c_ends_what_keeps_nothing(tmp_path):
+    program = str(Path(sys.executable).parent / "bmn")
+    huge = tmp_path / "huge"
+    huge.write_text("-" * 3_000_000 + "J" * 1_000 + "/" + "-J" * 50_000)
+    process = subprocess.Popen(
+        [program, "play", str(huge), "--any-deck"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=10)
+    assert process.returncode == -signal.SIGINT
+    assert stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "words"),
+    [
+        ("bmn verify >/dev/full", 2, "output cannot be written: No space left on device"),
+        ("bmn play J/x --any-deck 2>/dev/full", 2, ""),
+        ("bmn play J/- --any-deck >&-", 2, "stdout is closed"),
+        ("bmn play - --any-deck <&-", 2, "stdin is closed"),
+        ("bmn verify - <&-", 2, "stdin is closed"),
+        ("bmn play - </dev/null", 2, "no deals found"),
+        ("bmn verify - </dev/null", 2, "no deals found"),
+        (r"printf 'deal: \xff\n' | bmn verify -", 2, "expected UTF-8"),
+        (r"printf '\xef\xbb\xbfJ/-\n' | bmn play - --any-deck", 0, ""),
+        ("bmn play --any-deck -- J-/--", 0, ""),
+        ("bmn deal from-index $(printf '9%.0s' $(seq 5000))", 2, "out of range"),
+        (
+            "bmn play J/- --any-deck --penalties J=$(printf '9%.0s' $(seq 5000))",
+            2,
+            "cannot be read",
+        ),
+        ("bmn play --notation digits --any-deck $(printf '01%.0s' $(seq 300))", 0, ""),
+        ("bmn deal from-index 5 --deck 999999999-", 2, "expected 2 to 65,535"),
+        ("echo 0 3488399 | bmn deal from-index - --deck half20", 0, ""),
+    ],
+)
+def test_odd_surroundings(command, code, words):
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=60, env=environment
+    )
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == bool(words)
 
 
 def test_a_closed_pipe_is_no_error():

@@ -42,15 +42,13 @@ def test_help_imports_nothing_heavy():
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Build the sdist, and from the sdist the wheel, in clean environments."""
+    """Build the sdist, and from the sdist the wheel in a clean environment."""
     folder = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert list(folder.glob("*.tar.gz"))
+    build = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", folder, ROOT]
+    subprocess.run(build, check=True, capture_output=True)
+    (sdist,) = folder.glob("*.tar.gz")
+    make_wheel = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", folder, sdist]
+    subprocess.run(make_wheel, check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -66,11 +64,11 @@ def test_the_wheel_holds_what_it_should(wheel):
 def test_the_wheel_works_in_a_clean_environment(wheel, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     bin_folder = tmp_path / "venv" / "bin"
-    subprocess.run([bin_folder / "pip", "install", "-q", str(wheel)], check=True)
+    subprocess.run([bin_folder / "pip", "install", "-q", "--no-compile", str(wheel)], check=True)
     done = subprocess.run(
         [bin_folder / "bmn", "verify"], capture_output=True, text=True, cwd=tmp_path, check=True
     )
-    assert " 0 do not" in done.stdout
+    assert " 0 fail" in done.stdout
     code = "import bmn_search._core as core; print(core.__file__)"
     done = subprocess.run(
         [bin_folder / "python", "-c", code],
@@ -102,5 +100,5 @@ def test_without_a_compiler_the_build_says_so(wheel, tmp_path):
     complaint = "bmn_search needs a C compiler"
     made = run("make", "demo", f"PYTHON={sys.executable}")
     assert [line for line in made if line.startswith(complaint)]
-    built = run(sys.executable, "-m", "pip", "wheel", "--no-deps", ".")
+    built = run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", ".")
     assert [line for line in built if line.startswith(complaint)], built

@@ -8,7 +8,7 @@ import pytest
 
 from bmn_search import Deal, Rules, play, reference, trace
 from bmn_search.deal import STANDARD52
-from bmn_search.engine import deals_from, play_many, random_deals
+from bmn_search.engine import play_many, random_deals
 from bmn_search.errors import RulesError
 from bmn_search.rules import NAMED_RULES
 
@@ -94,7 +94,7 @@ def test_how_often_payments_are_interrupted():
     assert interrupted(4) == pytest.approx(4 / 5, abs=0.05)
     # The same, as it was played: the first pay card of 4,000 shuffled deals.
     paid = {"J": [0, 0], "A": [0, 0]}
-    for deal in deals_from(random_deals(STANDARD52, 1, 0, 4_000), 26):
+    for deal in random_deals(STANDARD52, 1, 0, 4_000):
         pays = [event for event in table(deal, Rules(), 40) if event.action == "lays"]
         first = next(place for place, event in enumerate(pays) if event.card != "-")
         demand = {"J": 1, "Q": 2, "K": 3, "A": 4}[pays[first].card]
@@ -107,7 +107,7 @@ def test_how_often_payments_are_interrupted():
 
 
 def test_lengths_and_the_first_leader():
-    games = play_many(random_deals(STANDARD52, 2, 0, 100_000), 26, Rules.named("standard"))
+    games = play_many(random_deals(STANDARD52, 2, 0, 100_000), Rules.named("standard"))
     assert np.median(games["cards"]) == pytest.approx(190, abs=4)
     assert (games["cards"] > 530).mean() == pytest.approx(0.10, abs=0.006)
     assert (games["winner"] == 1).mean() == pytest.approx(0.5, abs=0.01)
