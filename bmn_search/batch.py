@@ -41,7 +41,6 @@ class Batch:
     (2, '-/Q leader=2')
     >>> batch.codes[0]
     array([1, 0, 0, 0, 1, 0], dtype=uint8)
-
     """
 
     codes: NDArray[np.uint8]
@@ -79,7 +78,6 @@ class Batch:
         ------
         DealError
             When one is not for two players.
-
         """
         rows, sizes, leaders = [], [], []
         for deal in deals:
@@ -106,7 +104,6 @@ class Batch:
         ------
         DealError
             As for the batch itself.
-
         """
         if codes.ndim != 2 or not 0 <= first <= codes.shape[1]:
             raise DealError("codes: expected an array of shape (deals, width) that can be split so")

@@ -59,7 +59,6 @@ def signature(kernel: str | None = None, threads: int = 1, games: int = SIGNATUR
     --------
     >>> signature(games=1000) == signature("general", threads=2, games=1000)
     True
-
     """
 
     def play_chunk(first: int) -> NDArray[np.void]:
@@ -89,7 +88,6 @@ class Figure:
         Median over the rounds of this rate to the yardstick's in the same round.
     ratio_least, ratio_most
         The spread of that ratio: its quartiles.
-
     """
 
     median: float
@@ -142,7 +140,6 @@ def measure(
     -------
     list of Measurement
         The yardstick first, then the kernels from the slowest to the fastest.
-
     """
     if seconds <= 0 or threads < 1 or rounds < 1:
         raise BmnError("seconds, threads and rounds: expected positive numbers")

@@ -62,7 +62,6 @@ class Run(NamedTuple):
         Of a loop.
     held
         Packet sizes at the repeat of a loop or at the limit.
-
     """
 
     status: Status
@@ -106,7 +105,6 @@ def follow(deal: Deal, rules: Rules, tricks: int) -> tuple[int, list[int], list[
     tuple
         Who leads then, from 1; the packets of that player and of the other one as lists of card
         numbers, counted from 0 over the deal's first packet and its second.
-
     """
     leader, leading, other = _core.follow(
         *_packets(deal),
@@ -130,7 +128,6 @@ def chosen_kernel() -> str:
     ------
     BmnError
         When BMN_KERNEL names none that this machine can run.
-
     """
     return checked_kernel(os.environ.get("BMN_KERNEL") or available_kernels()[-1])
 
@@ -142,7 +139,6 @@ def checked_kernel(name: str) -> str:
     ------
     BmnError
         When it cannot.
-
     """
     available = available_kernels()
     if name not in (*available, YARDSTICK):

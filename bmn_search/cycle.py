@@ -36,7 +36,6 @@ def tell_apart(deal: Deal, rules: Rules, loop: Run, distinct: Distinct) -> Run:
     -------
     Run
         The longer loop; or unknown, at the limit, if that comes before it is closed.
-
     """
     start = _advanced(deal, rules, loop.transient.tricks)
     turn = Count(loop.cycle.cards >> loop.mirror, loop.cycle.tricks >> loop.mirror)

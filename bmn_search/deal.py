@@ -66,7 +66,6 @@ class Deal:
     (('---J', '-J-'), 1, 7)
     >>> str(deal.exchanged())
     '-J-/---J leader=2'
-
     """
 
     packets: tuple[str, ...]
@@ -132,7 +131,6 @@ class Deal:
         '--Q/-J'
         >>> str(Deal.parse("0100", notation="digits", split="alternate"))
         '--/J-'
-
         """
         if split not in SPLITS:
             raise DealError(f"split {split!r} is unknown: expected one of {', '.join(SPLITS)}")
@@ -172,7 +170,6 @@ class Deal:
         ------
         DealError
             When there are not exactly 52 different real cards.
-
         """
         cards = read_cards(text)
         if any(card.name is None for card in cards):
@@ -209,7 +206,6 @@ class Deal:
         ------
         DealError
             When a whole deck would not be dealt into these packets again.
-
         """
         if whole and self != Deal.parse("".join(self.packets), leader=self.leader):
             sizes = " + ".join(str(len(packet)) for packet in self.packets)
@@ -285,7 +281,6 @@ class Deck:
     '----J--Q--/--K-K-Q-J-'
     >>> HALF20.index(Deal.parse("----J--Q--/--K-K-Q-J-"))
     477920
-
     """
 
     name: str
@@ -312,7 +307,6 @@ class Deck:
         ------
         DeckError
             When the text is neither.
-
         """
         if text in DECKS:
             return DECKS[text]
@@ -337,7 +331,6 @@ class Deck:
         ------
         DealError
             When it fits none, with what the nearest named deck lacks or has too many of.
-
         """
         fitting = [deck for deck in DECKS.values() if deck.fits(deal, aside)]
         if fitting:
@@ -400,7 +393,6 @@ class Deck:
         ------
         DealError
             With what is missing and what is too many.
-
         """
         if not self.fits(deal, aside):
             raise DealError(f"the deal does not fit: {self.misfit(deal)}")
@@ -423,7 +415,6 @@ class Deck:
         ------
         DealError
             When the deal is of another deck, has packets of other sizes, or player 2 leads.
-
         """
         self.check(deal)
         if tuple(map(len, deal.packets)) != self.sizes or deal.leader != 1:
@@ -449,7 +440,6 @@ class Deck:
         ------
         DeckError
             When the number is out of that range.
-
         """
         if not 0 <= index < self.deals:
             raise DeckError(

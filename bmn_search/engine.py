@@ -81,7 +81,6 @@ def play(
     ('loop', 62, 440)
     >>> play("J--/-J-", max_tricks=2).status
     'unknown'
-
     """
     deal = Deal.parse(deal) if isinstance(deal, str) else deal
     rules = _rules(rules, max_tricks, len(deal.packets))
@@ -133,7 +132,6 @@ def random_deals(deck: Deck, seed: int, first: int, count: int) -> Batch:
     >>> half20 = Deck.parse("half20")
     >>> random_deals(half20, 1, 5, 2)[0] == random_deals(half20, 1, 0, 9)[5]
     True
-
     """
     seed, first, count = _checked_range(seed, first, count)
     codes = np.empty((count, deck.size), np.uint8)
@@ -180,7 +178,6 @@ def play_many(
     >>> rows = play_many([Deal.parse("J--/-J-"), Deal.parse("-/Q leader=2")])
     >>> rows["status"].tolist(), rows["tricks"].tolist(), rows["winner"].tolist()
     ([1, 0], [3, 1], [0, 2])
-
     """
     batch = deals if isinstance(deals, Batch) else Batch.of(deals)
     rules = _rules(rules, max_tricks, 2)
@@ -212,7 +209,6 @@ def play_random(
     >>> half20 = Deck.parse("half20")
     >>> bool((play_random(half20, 1, 0, 9) == play_many(random_deals(half20, 1, 0, 9))).all())
     True
-
     """
     seed, first, count = _checked_range(seed, first, count)
     rules = _rules(rules, max_tricks, 2)

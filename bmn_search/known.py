@@ -89,7 +89,6 @@ class KnownDeal:
         As the file gives them, empty if it does not.
     file, line
         Where the record begins.
-
     """
 
     name: str
@@ -118,7 +117,6 @@ class Verification:
         The convention in which the claim holds, None if it holds in none.
     differences
         Where the claim holds in none: key, claimed and computed value (in our convention).
-
     """
 
     known: KnownDeal
@@ -178,7 +176,6 @@ def known_deals(
     --------
     >>> known_deals()[0].name
     'Casella 2024'
-
     """
     if path is None:
         return [known for file in _files(_shipped()) for known in _read_file(file, file.name)]
@@ -235,7 +232,6 @@ def read_known(
     ------
     KnownDealError
         At the first line that cannot be understood, unless `complain` is given.
-
     """
     record: dict[str, tuple[int, str]] = {}
     wrong: KnownDealError | None = None
@@ -339,7 +335,6 @@ def verify(known: KnownDeal) -> Verification:
     >>> result = verify(known_deals()[0])
     >>> result.agrees, result.convention
     (True, 'standard')
-
     """
     outcome, agree = _play_both(known, known.distinct)
     for convention, figures in _readings(outcome):

@@ -58,7 +58,6 @@ def read_cards(text: str, notation: Notation = "ranks", where: str = "") -> list
     ------
     DealError
         At the first character that is no card, with its position (from 1).
-
     """
     if notation not in NOTATIONS:
         raise DealError(f"notation {notation!r} is unknown: expected one of {', '.join(NOTATIONS)}")

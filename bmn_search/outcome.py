@@ -64,7 +64,6 @@ class Outcome:
         ``"fast"`` (compiled) or ``"reference"``.
     result
         ``"win"``, ``"draw"``, ``"tie"`` (equal counts where most cards win) or ``"none"``.
-
     """
 
     deal: Deal

@@ -33,7 +33,6 @@ def check(path: str | Path) -> None:
     ------
     BmnError
         When matplotlib is not installed, or the ending of the name is unknown.
-
     """
     _figure()
     if Path(path).suffix.lower() not in KINDS:
@@ -47,7 +46,6 @@ def save(figure: "Figure", path: str | Path) -> None:
     ------
     BmnError
         As `check`, or when the file cannot be written.
-
     """
     check(path)
     try:
@@ -63,7 +61,6 @@ def length_histogram(done: Statistics) -> "Figure":
     ------
     BmnError
         When matplotlib is not installed, or no game finished.
-
     """
     figure = _figure(figsize=(8, 8))
     if done.finished < 2:

@@ -38,7 +38,6 @@ class Event(NamedTuple):
         Cards that the player in turn still owes.
     cards, tricks
         Totals so far.
-
     """
 
     action: Action
@@ -78,7 +77,6 @@ class Game:
         Totals so far.
     last_pile
         Size of the pile that the game ended with, 0 if the last trick was paid.
-
     """
 
     def __init__(
@@ -216,7 +214,6 @@ def play(deal: Deal, rules: Rules = STANDARD, *, distinct: Distinct = "none") ->
     -------
     Outcome
         Exact. Memory grows with the number of tricks until the first repeat.
-
     """
     game = Game(deal, rules)
     seen: dict[Position, int] = {}
@@ -279,7 +276,6 @@ def trace(
     lays 2 - ('', '') --J- 0
     takes 1  ('--J-', '') --J- 0
     out 2  ('--J-', '')  0
-
     """
     deal = Deal.parse(deal) if isinstance(deal, str) else deal
     rules = rules.for_players(len(deal.packets))

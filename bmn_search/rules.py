@@ -55,7 +55,6 @@ class Rules:
     ------
     RulesError
         When a value is not one of these.
-
     """
 
     name: str = "standard"
@@ -104,7 +103,6 @@ class Rules:
         ------
         RulesError
             When there are none.
-
         """
         try:
             return NAMED_RULES[name]
@@ -120,7 +118,6 @@ class Rules:
         ------
         RulesError
             When these rules are for two players only.
-
         """
         return self if players == self.players else replace(self, players=players)
 
@@ -131,7 +128,6 @@ class Rules:
         ------
         RulesError
             When the text does not say a rank and a number from 0 to 15.
-
         """
         penalties = dict(zip(PAY_RANKS, self.penalties, strict=True))
         named: set[str] = set()

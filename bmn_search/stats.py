@@ -42,7 +42,6 @@ class Statistics:
         How many of them the first leader won.
     longest
         Cards and deal number of the longest finished game.
-
     """
 
     deck: Deck
@@ -193,7 +192,6 @@ def collect(
     ------
     BmnError
         When a number is out of range, or the rules cannot be applied.
-
     """
     done = Statistics(deck, rules, seed, first)
     start = time.perf_counter()

@@ -79,7 +79,6 @@ class DealSource:
         ------
         BmnError
             When the only deal is bad, or there is none.
-
         """
         seen = bad = 0
         for where, read in self._readers():
@@ -204,7 +203,6 @@ def read_text(name: str) -> str:
     ------
     DealError
         When that cannot be done.
-
     """
     where = "stdin" if name == "-" else name
     try:

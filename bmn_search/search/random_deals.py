@@ -42,7 +42,6 @@ class Sample:
         first.
     loops
         Every deal that never ends, in the order of their first appearance.
-
     """
 
     games: int = 0
@@ -78,7 +77,6 @@ def sample(
         How many of the longest games to return.
     progress
         Called after every chunk.
-
     """
     done = Sample()
     chunk = FIRST_CHUNK
