@@ -1,5 +1,6 @@
 """Batches: many deals of two players as card codes, the form in which the kernels take them."""
 
+import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -48,26 +49,42 @@ class Batch:
     leaders: NDArray[np.uint8]
 
     def __post_init__(self) -> None:
-        codes = self.codes
+        self.check()
+
+    def check(self) -> None:
+        """Refuse arrays that are not as described.
+
+        Raises
+        ------
+        DealError
+            As for the batch itself.
+        """
+        for name in ("codes", "sizes", "leaders"):
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or not array.flags.c_contiguous:
+                raise DealError(f"{name}: expected a C-ordered array")
+        codes, sizes, leaders = self.codes, self.sizes, self.leaders
         deals = len(codes)
-        if codes.dtype != np.uint8 or codes.ndim != 2 or not codes.flags.c_contiguous:
-            raise DealError("codes: expected a C-ordered uint8 array of shape (deals, width)")
-        if self.sizes.dtype != np.uint32 or self.sizes.shape != (deals, 2):
+        if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] > MOST_WIDTH:
+            raise DealError(
+                "codes: expected a uint8 array of shape (deals, width), the width at most "
+                f"{MOST_WIDTH:,}"
+            )
+        if sizes.dtype != np.uint32 or sizes.shape != (deals, 2):
             raise DealError(f"sizes: expected a uint32 array of shape ({deals}, 2)")
-        if codes.shape[1] > MOST_WIDTH:
-            raise DealError(f"codes: a row has more than {MOST_WIDTH:,} cards")
-        if self.leaders.dtype != np.uint8 or self.leaders.shape != (deals,):
+        if leaders.dtype != np.uint8 or leaders.shape != (deals,):
             raise DealError(f"leaders: expected a uint8 array of shape ({deals},)")
         if deals == 0:
             return
-        if self.sizes.sum(axis=1, dtype=np.uint64).max() > self.codes.shape[1]:
-            raise DealError(f"sizes: a deal has more than the {self.codes.shape[1]} cards of a row")
-        if self.sizes.max(axis=1).min() == 0:
+        width = codes.shape[1]
+        if sizes.max() > width or (sizes[:, 0] + sizes[:, 1]).max() > width:
+            raise DealError(f"sizes: a deal has more than the {width} cards of a row")
+        if (sizes[:, 0] | sizes[:, 1]).min() == 0:
             raise DealError("sizes: a deal has no cards")
         most = int(np.asarray(codes).max(initial=0))  # of a masked array, what it hides too
         if most >= len(SYMBOLS):
             raise DealError(f"code {most} is unknown: expected 0 to {len(SYMBOLS) - 1}")
-        if not np.isin(self.leaders, (1, 2)).all():
+        if (leaders - np.uint8(1)).max() > 1:  # 0 wraps to 255
             raise DealError("leaders: expected 1 or 2 in each row")
 
     @classmethod
@@ -105,6 +122,7 @@ class Batch:
         DealError
             As for the batch itself.
         """
+        first = operator.index(first)
         if codes.ndim != 2 or not 0 <= first <= codes.shape[1]:
             raise DealError("codes: expected an array of shape (deals, width) that can be split so")
         sizes = np.array([first, codes.shape[1] - first], np.uint32)

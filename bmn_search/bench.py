@@ -19,11 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bmn_search import compiled
 from bmn_search.batch import Batch
 from bmn_search.compiled import YARDSTICK, available_kernels
 from bmn_search.deal import STANDARD52, Deck
 from bmn_search.engine import OUTCOME_DTYPE, play_many, play_random, random_deals
 from bmn_search.errors import BmnError
+from bmn_search.rules import STANDARD
 from bmn_search.workers import in_order
 
 __all__ = ["SIGNATURE_GAMES", "Figure", "Measurement", "measure", "signature"]
@@ -61,7 +63,7 @@ def signature(kernel: str | None = None, threads: int = 1, games: int = SIGNATUR
     True
     """
 
-    def play_chunk(first: int) -> NDArray[np.void]:
+    def play_chunk(first: int, stop: threading.Event) -> NDArray[np.void]:
         count = min(CHUNK, games - first)
         if kernel == YARDSTICK:
             return play_many(random_deals(STANDARD52, 0, first, count), kernel=kernel)
@@ -141,7 +143,7 @@ def measure(
     list of Measurement
         The yardstick first, then the kernels from the slowest to the fastest.
     """
-    if seconds <= 0 or threads < 1 or rounds < 1:
+    if not seconds > 0 or threads < 1 or rounds < 1:
         raise BmnError("seconds, threads and rounds: expected positive numbers")
     kernels = [YARDSTICK, *available_kernels()]
     batches = [random_deals(deck, 2, thread * BATCH, BATCH) for thread in range(threads)]
@@ -179,7 +181,8 @@ def _rate(kernel: str, deck: Deck, batches: list[Batch], dealing: bool, repeats:
         for repeat in range(repeats):
             if dealing:
                 first = (thread * repeats + repeat) * BATCH
-                play_random(deck, 3, first, BATCH, kernel=kernel)
+                rows = np.zeros(BATCH, OUTCOME_DTYPE)
+                compiled.play_seed(kernel, deck, 3, first, STANDARD, None, rows)
             else:
                 play_many(batches[thread], kernel=kernel)
 

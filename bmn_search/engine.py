@@ -1,7 +1,9 @@
 """Play: one deal or many, by the compiled engine or by the reference engine."""
 
 import operator
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -20,6 +22,7 @@ __all__ = [
     "OUTCOME_DTYPE",
     "Engine",
     "play",
+    "play_blocks",
     "play_many",
     "play_random",
     "random_deals",
@@ -27,6 +30,9 @@ __all__ = [
 
 Engine = Literal["fast", "reference"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
+
+# Blocks begin small, since a game may be long, and stay small enough for the cache.
+FIRST_BLOCK, LARGEST_BLOCK, BLOCK_SECONDS = 64, 40_000, 0.1
 
 OUTCOME_DTYPE = np.dtype(
     [
@@ -180,9 +186,11 @@ def play_many(
     ([1, 0], [3, 1], [0, 2])
     """
     batch = deals if isinstance(deals, Batch) else Batch.of(deals)
+    batch.check()  # its arrays can be written to, and the kernels trust them
     rules = _rules(rules, max_tricks, 2)
     rows = np.zeros(len(batch), OUTCOME_DTYPE)
-    compiled.play_many(_kernel(kernel), batch.codes, batch.sizes, rules, rules.max_tricks, rows)
+    name = kernel if kernel == compiled.YARDSTICK else _kernel(kernel)
+    compiled.play_many(name, batch.codes, batch.sizes, rules, rules.max_tricks, rows)
     exchanged = np.flatnonzero(batch.leaders == 2)
     winners = rows["winner"][exchanged]
     rows["winner"][exchanged] = np.where(winners, 3 - winners, 0)
@@ -217,6 +225,30 @@ def play_random(
     return rows
 
 
+def play_blocks(
+    deck: Deck,
+    seed: int,
+    first: int,
+    count: int,
+    rules: Rules,
+    stop: threading.Event,
+) -> Iterator[tuple[int, NDArray[np.void]]]:
+    """Play a range of random deals in blocks of about a tenth of a second.
+
+    Yields the number of the first deal of each block and its outcomes, as `play_random` does, and
+    ends early once `stop` is set. The deals do not depend on the blocks.
+    """
+    at, block = first, FIRST_BLOCK
+    while at < first + count and not stop.is_set():
+        size = min(block, first + count - at)
+        begun = time.perf_counter()
+        rows = play_random(deck, seed, at, size, rules)
+        took = time.perf_counter() - begun
+        yield at, rows
+        at += size
+        block = max(1, min(4 * block, LARGEST_BLOCK, int(size * BLOCK_SECONDS / max(took, 1e-6))))
+
+
 def _kernel(name: str | None) -> str:
     return compiled.chosen_kernel() if name is None else compiled.checked_kernel(name)
 
@@ -224,7 +256,11 @@ def _kernel(name: str | None) -> str:
 def _rules(rules: Rules | str, max_tricks: int | None, players: int) -> Rules:
     """Return the rules, with a limit if there is one, for so many players."""
     rules = (Rules.named(rules) if isinstance(rules, str) else rules).for_players(players)
-    return rules if max_tricks is None else replace(rules, max_tricks=max_tricks)
+    if max_tricks is None:
+        return rules
+    if isinstance(max_tricks, np.integer):
+        max_tricks = int(max_tricks)
+    return replace(rules, max_tricks=max_tricks)
 
 
 def _checked_range(seed: int, first: int, count: int) -> tuple[int, int, int]:

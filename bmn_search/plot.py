@@ -1,5 +1,6 @@
 """Pictures, with matplotlib (the optional extra `plot`)."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ def check(path: str | Path) -> None:
     _figure()
     if Path(path).suffix.lower() not in KINDS:
         raise BmnError(f"{path}: expected a file name that ends in {', '.join(KINDS)}")
+    if not os.access(Path(path).parent, os.W_OK):
+        raise BmnError(f"{path}: cannot be written: there is no such folder to write to")
 
 
 def save(figure: "Figure", path: str | Path) -> None:

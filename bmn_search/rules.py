@@ -86,7 +86,7 @@ class Rules:
                 "full-rules)"
             )
         for field, limit in (("max_tricks", self.max_tricks), ("max_cards", self.max_cards)):
-            if limit is not None and (not isinstance(limit, int) or limit < 1):
+            if limit is not None and (type(limit) is not int or limit < 1):
                 raise RulesError(f"{field} {limit} is out of range: expected a whole number from 1")
         for field, kind in _CHOICES.items():
             if getattr(self, field) not in get_args(kind):

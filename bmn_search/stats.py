@@ -1,6 +1,7 @@
 """Statistics of the lengths of sampled games: chunked, so that memory does not grow with games."""
 
 import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bmn_search.deal import Deal, Deck
-from bmn_search.engine import play_random, random_deals
+from bmn_search.engine import play_blocks, random_deals
+from bmn_search.histogram import histogram_of, merged
 from bmn_search.rules import STANDARD, Rules
 from bmn_search.workers import in_order, usable_cores
 
@@ -35,9 +37,9 @@ class Statistics:
     loops, unknown
         How many never end, or were stopped by a limit; no length counts them.
     histogram
-        int64: how many finished games had 0, 1, 2, ... cards.
-    tricks
-        Total tricks of the finished games.
+        int64: how many finished games had 0, 1, 2, ... cards; `LONGEST` stands for more, too.
+    cards, squares, tricks
+        Total cards, squares of cards, and tricks of the finished games.
     leader_wins
         How many of them the first leader won.
     longest
@@ -53,6 +55,8 @@ class Statistics:
     loops: int = 0
     unknown: int = 0
     histogram: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    cards: int = 0
+    squares: float = 0.0
     tricks: int = 0
     leader_wins: int = 0
     longest: tuple[int, int] = (0, 0)
@@ -65,13 +69,15 @@ class Statistics:
     @property
     def mean(self) -> float:
         """Mean number of cards."""
-        return float(np.arange(len(self.histogram)) @ self.histogram / max(self.finished, 1))
+        return self.cards / max(self.finished, 1)
 
     @property
     def mean_error(self) -> float:
-        """Standard error of the mean."""
-        squares = (np.arange(len(self.histogram)) - self.mean) ** 2
-        return math.sqrt(float(squares @ self.histogram)) / max(self.finished, 1)
+        """Standard error of the mean; NaN if fewer than two games finished."""
+        if self.finished < 2:
+            return math.nan
+        variance = max(0.0, self.squares / self.finished - self.mean**2)
+        return math.sqrt(variance / self.finished)
 
     @property
     def mean_tricks(self) -> float:
@@ -123,9 +129,9 @@ class Statistics:
         lengths = rows["cards"][done].astype(np.int64)
         if len(lengths) == 0:
             return
-        histogram = np.bincount(lengths, minlength=len(self.histogram))
-        histogram[: len(self.histogram)] += self.histogram
-        self.histogram = histogram
+        self.histogram = merged(self.histogram, histogram_of(rows))
+        self.cards += int(lengths.sum())
+        self.squares += float(np.square(lengths, dtype=np.float64).sum())
         self.tricks += int(rows["tricks"][done].sum())
         self.leader_wins += int((rows["winner"][done] == 1).sum())
         most = int(lengths.max())
@@ -146,7 +152,7 @@ class Statistics:
             "loops": self.loops,
             "unknown": self.unknown,
             "mean_cards": self.mean,
-            "mean_cards_error": self.mean_error,
+            "mean_cards_error": None if math.isnan(self.mean_error) else self.mean_error,
             "mean_tricks": self.mean_tricks,
             "median_cards": self.quantile(0.5),
             "deciles": [self.quantile(tenth / 10) for tenth in range(1, 10)],
@@ -161,8 +167,9 @@ class Statistics:
         }
 
     def tail_lengths(self) -> list[int]:
-        """Return the lengths at which the tail is told: every 500 cards while games exceed them."""
-        return list(range(500, max(501, len(self.histogram)), 500))
+        """Return the lengths at which the tail is told: every 500 cards, or coarser, 20 at most."""
+        step = 500 * max(1, -(-len(self.histogram) // 10_000))
+        return list(range(step, max(step + 1, len(self.histogram)), step))
 
 
 def collect(
@@ -197,13 +204,14 @@ def collect(
     start = time.perf_counter()
     numbers = range(first, first + games, CHUNK)
 
-    def play_chunk(number: int) -> tuple[int, NDArray[np.void]]:
+    def play_chunk(number: int, stop: threading.Event) -> list[tuple[int, NDArray[np.void]]]:
         count = min(CHUNK, first + games - number)
-        return number, play_random(deck, seed, number, count, rules)
+        return list(play_blocks(deck, seed, number, count, rules, stop))
 
     try:
-        for number, rows in in_order(play_chunk, numbers, threads or usable_cores()):
-            done.add(number, rows)
+        for blocks in in_order(play_chunk, numbers, threads or usable_cores()):
+            for number, rows in blocks:
+                done.add(number, rows)
             done.seconds = time.perf_counter() - start
             progress(done)
     except KeyboardInterrupt:

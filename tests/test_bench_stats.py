@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from bmn_search import Rules, play_random
+from bmn_search import Deck, Rules, play_random
 from bmn_search.bench import measure, signature
 from bmn_search.compiled import YARDSTICK, available_kernels
 from bmn_search.deal import HALF20, STANDARD52
@@ -100,6 +100,10 @@ def test_statistics_are_those_of_the_rows():
 def test_statistics_of_nothing():
     done = collect(HALF20, Rules(max_tricks=1), games=10)
     assert done.unknown > 0
+    assert math.isnan(collect(HALF20, games=1).mean_error)
+    long = collect(Deck.parse("2000-,40J,40Q,40K,40A"), games=1)
+    assert long.mean == long.longest[0]
+    assert len(long.tail_lengths()) <= 20
     empty = Statistics(HALF20, Rules(), 0, 0)
     assert (empty.mean, empty.quantile(0.5), empty.finished) == (0, 0, 0)
     assert math.isnan(empty.folding[0])
@@ -150,7 +154,8 @@ def test_stats_command(bmn, tmp_path):
         (["stats", "--plot", "lengths.bmp"], "expected a file name that ends in .png, .svg, .pdf"),
         (["stats", "--games", "10", "--plot", "/nowhere/lengths.png"], "cannot be written"),
         (["stats", "--seed", str(2**64)], "out of range"),
-        (["bench", "--seconds", "0"], "seconds"),
+        (["bench", "--seconds", "nan"], "is no number of seconds"),
+        (["stats", "--csv", "--json"], "exclude each other"),
         (["bench", "--deck", "piquet"], "deck 'piquet' is unknown"),
     ],
 )

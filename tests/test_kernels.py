@@ -29,7 +29,7 @@ def check_row(row, deal, rules):
     """Compare one row with the reference engine."""
     outcome = play(deal, rules, engine="reference")
     assert STATUS[row["status"]] == outcome.status, (str(deal), rules)
-    for key in ("cards", "tricks", "transient_cards", "transient_tricks", "cycle_cards"):
+    for key in OUTCOME_DTYPE.names[:6]:
         assert row[key] == (getattr(outcome, key) or 0), (str(deal), rules, key)
     if outcome.status == "finished":
         assert row["winner"] == outcome.winner, (str(deal), rules)
@@ -159,6 +159,40 @@ def test_a_limit_is_exact():
         assert (rows[~late] == free[~late]).all()
 
 
+@pytest.mark.parametrize("kernel", ["general", *TIERS])
+def test_a_limit_says_nothing_of_a_loop(kernel):
+    deals = [case_deal(case) for case in CASES if case["expected"]["status"] == "loop"]
+    for limit in (*range(1, 40), 62, 65, 66, 84, 85):
+        rules = Rules(max_tricks=limit)
+        for row, deal in zip(play_many(deals, rules, kernel=kernel), deals, strict=True):
+            outcome = play(deal, rules)
+            assert STATUS[row["status"]] == outcome.status
+            for key in OUTCOME_DTYPE.names[:6]:
+                assert row[key] == (getattr(outcome, key) or 0), (str(deal), limit, key)
+
+
+def test_a_batch_is_checked_again_before_it_is_played():
+    for change in (
+        lambda batch: batch.sizes.__setitem__(3, (60_000, 1)),
+        lambda batch: batch.sizes.__setitem__(3, (2**31, 2**31)),
+        lambda batch: batch.sizes.__setitem__(3, 0),
+        lambda batch: batch.codes.__setitem__((0, 0), 200),
+        lambda batch: batch.leaders.__setitem__(0, 7),
+    ):
+        batch = random_deals(STANDARD52, 0, 0, 4)
+        change(batch)
+        with pytest.raises(DealError):
+            play_many(batch)
+
+
+def test_the_yardstick_is_not_for_use(monkeypatch):
+    monkeypatch.setenv("BMN_KERNEL", "plain")
+    with pytest.raises(BmnError, match="kernel 'plain' cannot be had here"):
+        play_many([Deal.parse("J/-")])
+    with pytest.raises(BmnError, match="kernel 'plain'"):
+        play_random(STANDARD52, 0, 0, 1, kernel="plain")
+
+
 def test_loops_in_a_batch_are_exact():
     rows = play_random(HALF20, 0, 0, 2_000_000)
     loops = np.flatnonzero(rows["status"] == 1)
@@ -201,6 +235,12 @@ def test_batches_round_trip():
             np.zeros((1, 2), np.uint8), np.full((1, 2), 2**31, np.uint32), np.ones(1, np.uint8)
         ),
         lambda: Batch.of([Deal(("J", "-", "-"))]),
+        lambda: Batch([[1]], np.ones((1, 2), np.uint32), np.ones(1, np.uint8)),
+        lambda: Batch(
+            np.zeros((2, 2), np.uint8),
+            np.asfortranarray(np.ones((2, 2), np.uint32)),
+            np.ones(2, np.uint8),
+        ),
     ],
 )
 def test_batches_are_checked(make):

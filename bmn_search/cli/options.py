@@ -17,9 +17,12 @@ from bmn_search.notation import NOTATIONS
 from bmn_search.rules import NAMED_RULES, STANDARD, Rules
 
 __all__ = [
+    "Command",
     "DealCommand",
     "DealSource",
+    "Seconds",
     "chosen_rules",
+    "db_option",
     "deal_options",
     "json_option",
     "print_json",
@@ -301,11 +304,38 @@ def rules_options(command: Command) -> Command:
     return command
 
 
+class Seconds(click.ParamType[float]):
+    """A number of seconds from 0, not NaN."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read it."""
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = -1.0
+        if not 0 <= seconds < 1e10:
+            self.fail(f"{value!r} is no number of seconds from 0", param, ctx)
+        return seconds
+
+
 def json_option(command: Command) -> Command:
     """Add the option `--json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, one document a line.")(
         command
     )
+
+
+def db_option(command: Command) -> Command:
+    """Add the option that names the file of finds."""
+    return click.option(
+        "--db",
+        type=click.Path(dir_okay=False),
+        help="The file of finds.  [default: in the user's data folder]",
+    )(command)
 
 
 def chosen_rules(rules_name: str, penalties: str | None) -> Rules:

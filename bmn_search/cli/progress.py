@@ -3,7 +3,7 @@
 import contextlib
 import signal
 import time
-from types import TracebackType
+from types import FrameType, TracebackType
 
 import click
 from rich.console import Console
@@ -17,7 +17,8 @@ LIVE, PLAIN = 0.25, 5.0  # seconds between two lines, on a terminal and elsewher
 class Progress:
     """Tells how far a run is: a live line on a terminal, elsewhere a line every few seconds.
 
-    A context manager: within it Ctrl-C raises KeyboardInterrupt, after it Ctrl-C is ignored.
+    A context manager: within it the first Ctrl-C raises KeyboardInterrupt; further ones, and those
+    after it, are ignored, so that what was done is told in full.
     """
 
     def __init__(self) -> None:
@@ -27,7 +28,7 @@ class Progress:
         self._next = time.monotonic() + SILENCE
 
     def __enter__(self) -> "Progress":
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt_once)
         return self
 
     def tell(self, line: str) -> None:
@@ -48,5 +49,10 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was done is told in full
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._status.stop()
+
+
+def _interrupt_once(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt

@@ -1,6 +1,7 @@
 """`bmn stats`."""
 
 import csv
+import math
 import sys
 
 import click
@@ -20,8 +21,16 @@ from bmn_search.deal import Deck
 )
 @rules_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which deals.")
-@click.option("--first", type=click.IntRange(0), default=0, show_default=True, help="Its number.")
-@click.option("--threads", type=click.IntRange(1), help="How many.  [default: all usable cores]")
+@click.option(
+    "--first",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Number of the first deal.",
+)
+@click.option(
+    "--threads", type=click.IntRange(1), help="How many play at once.  [default: all usable cores]"
+)
 @click.option("--csv", "as_csv", is_flag=True, help="Print the histogram: cards, games.")
 @click.option(
     "--plot", type=click.Path(dir_okay=False), help="Draw the histogram: a .png, .svg or .pdf file."
@@ -50,6 +59,8 @@ def stats(
       bmn stats --deck camicia40 --plot lengths.png
       bmn stats --csv > histogram.csv
     """
+    if as_csv and as_json:
+        raise click.UsageError("--csv and --json exclude each other: choose one")
     rules = chosen_rules(rules_name, penalties)
     chosen = Deck.parse(deck)
     if plot is not None:
@@ -68,9 +79,6 @@ def stats(
         done = statistics.collect(
             chosen, rules, games=games, seed=seed, first=first, threads=threads, progress=tell
         )
-    if plot is not None:
-        pictures.save(pictures.length_histogram(done), plot)
-        click.echo(f"drawn: {plot}", err=True)
     if as_json:
         print_json(done.as_dict())
     elif as_csv:
@@ -79,6 +87,9 @@ def stats(
         rows.writerows((cards, count) for cards, count in enumerate(done.histogram) if count)
     else:
         click.echo("\n".join(_lines(done)))
+    if plot is not None:
+        pictures.save(pictures.length_histogram(done), plot)
+        click.echo(f"drawn: {plot}", err=True)
 
 
 def _lines(done: statistics.Statistics) -> list[str]:
@@ -90,15 +101,16 @@ def _lines(done: statistics.Statistics) -> list[str]:
     if not done.finished:
         return told
     length, error, start = done.folding
+    error_of_mean = "" if math.isnan(done.mean_error) else f" ± {done.mean_error:.2f}"
     deciles = ", ".join(f"{done.quantile(tenth / 10):,}" for tenth in range(1, 10))
     told += [
-        f"mean           {done.mean:,.2f} ± {done.mean_error:.2f} cards, "
-        f"{done.mean_tricks:,.2f} tricks",
+        f"mean           {done.mean:,.2f}{error_of_mean} cards, {done.mean_tricks:,.2f} tricks",
         f"median         {done.quantile(0.5):,} cards",
         f"deciles        {deciles} cards",
         f"first leader   wins {done.leader_share:.2%}",
-        f"e-folding      {length:.1f} ± {error:.1f} cards, beyond {start:,} cards",
     ]
+    if not math.isnan(length):
+        told.append(f"e-folding      {length:.1f} ± {error:.1f} cards, beyond {start:,} cards")
     for cards in done.tail_lengths():
         count = done.tail(cards)
         told.append(f"over {cards:>6,} cards  {count:>12,} games  {count / done.finished:.3g}")

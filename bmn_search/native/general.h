@@ -240,6 +240,8 @@ static void bmn_general_play_in(const uint32_t *tokens, const uint32_t size[2], 
     while (one.count.tricks < repeat && !bmn_limit_reached(&one, rules))
         bmn_trick(&one, rules->payer_leads, pile);
     bmn_record(out, one.count.tricks < repeat ? BMN_UNKNOWN : BMN_LOOP, &one);
+    if (out->status == BMN_UNKNOWN) /* a limit says nothing of a loop */
+        out->transient = out->cycle = (bmn_count){0, 0};
 }
 
 static uint32_t bmn_mask_for(const uint32_t size[2])
