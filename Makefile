@@ -9,7 +9,7 @@ QUIET := --quiet --disable-pip-version-check
 
 demo: $(VENV)/.installed
 	$(BIN)/bmn verify
-	$(BIN)/bmn search random --seconds 20
+	$(BIN)/bmn search random --seconds 20 --db $(VENV)/demo.sqlite
 
 test: $(VENV)/.developing
 	$(BIN)/python -m pytest -m "not slow"

@@ -1,6 +1,15 @@
 """The errors that a user can mend: each holds one line that says what was wrong and what to do."""
 
-__all__ = ["BmnError", "CoreMissingError", "DealError", "DeckError", "KnownDealError", "RulesError"]
+__all__ = [
+    "BmnError",
+    "CoreMissingError",
+    "DealError",
+    "DeckError",
+    "KnownDealError",
+    "RulesError",
+    "RunError",
+    "StoreError",
+]
 
 
 class BmnError(ValueError):
@@ -21,6 +30,14 @@ class RulesError(BmnError):
 
 class KnownDealError(BmnError):
     """A file of known deals that cannot be read; the message names file and line."""
+
+
+class StoreError(BmnError):
+    """A file of finds that cannot be opened, read or written."""
+
+
+class RunError(BmnError):
+    """A run that does not exist, or cannot be resumed like this."""
 
 
 class CoreMissingError(ImportError):

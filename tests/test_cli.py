@@ -227,38 +227,6 @@ def test_rules_are_listed(bmn):
     assert "the payer leads" in bmn("rules", check=0).stdout
 
 
-def test_search_random(bmn):
-    arguments = ("search", "random", "--games", "20000", "--seed", "5", "--json")
-    *finds, last = documents(bmn(*arguments, check=0))
-    assert last["strategy"] == "random"
-    assert (last["games"], last["loops"]) == (20000, 0)
-    assert last["seconds"] > 0
-    assert [find["kind"] for find in finds] == ["longest by cards"] * 5 + ["longest by tricks"] * 5
-    assert len({find["deal"] for find in finds[:5]}) == 5
-    *again, _ = documents(bmn(*arguments, check=0))
-    assert again == finds
-    number = str(finds[0]["number"])
-    arguments = ("search", "random", "--seed", "5", "--first", number, "--games", "1", "--json")
-    assert documents(bmn(*arguments, check=0))[0] == finds[0]
-    *finds, last = documents(
-        bmn("search", "random", "--deck", "4-,2J", "--games", "3000", "--json")
-    )
-    assert last["loops"] > last["loop_deals"] > 0
-    assert last["loop_deals"] == sum(find["kind"] == "loop" for find in finds)
-
-
-def test_ctrl_c_keeps_what_was_found():
-    program = str(Path(sys.executable).parent / "bmn")
-    command = [program, "search", "random", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(3)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 0, stderr
-    assert json.loads(stdout.splitlines()[-1])["games"] > 0
-    assert "Traceback" not in stderr
-
-
 def test_ctrl_c_ends_what_keeps_nothing(tmp_path):
     program = str(Path(sys.executable).parent / "bmn")
     huge = tmp_path / "huge"

@@ -27,6 +27,7 @@ COMMANDS = {
     "bench": ("bench", "Measure the kernels against a yardstick."),
     "info": ("info", "Say what this machine offers and which kernel is used."),
     "search": ("search", "Look for long games and for games that never end."),
+    "finds": ("finds", "List, show, export and import what searches found."),
 }
 
 

@@ -1,119 +1,331 @@
 """`bmn search`: the strategies."""
 
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, get_args
+
 import click
 
 from bmn_search import report
-from bmn_search.cli.options import chosen_rules, json_option, print_json, rules_options
+from bmn_search.cli.options import Command, Seconds, db_option, json_option, print_json
 from bmn_search.cli.progress import Progress
-from bmn_search.deal import Deck
-from bmn_search.search.random_deals import Sample, sample
+from bmn_search.deal import STANDARD52, Deck
+from bmn_search.engine import play
+from bmn_search.errors import RunError
+from bmn_search.known import known_deals
+from bmn_search.rules import NAMED_RULES, STANDARD, Rules
+from bmn_search.search import runner
+from bmn_search.search.climb import MOVES, Climb, Objective, expected_longest
+from bmn_search.search.random_deals import RandomDeals
+from bmn_search.search.strategy import Strategy
+from bmn_search.store import Run, Store
+
+KEEP = 10
 
 
 @click.group()
 def search() -> None:
     """Look for long games and for games that never end.
 
+    A run is entered in a file of finds (--db) chunk by chunk: Ctrl-C, or a crash, loses no more
+    than the chunks in flight, and --resume RUN goes on.
+
     \b
-    Example:
+    Examples:
       bmn search random --seconds 20
+      bmn search random --resume 1 --seconds 3600
     """
 
 
-@search.command()
-@click.option(
-    "--deck", default="standard52", show_default=True, help="A name, or a SPEC as 14-,2J,2Q,2K."
-)
-@rules_options
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which deals.")
-@click.option(
-    "--first",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Its number.",
-)
-@click.option("--games", type=click.IntRange(1), help="Stop after so many deals.")
-@click.option("--seconds", type=click.FloatRange(0, 1e9), help="Stop after so long.")
-@click.option(
-    "--keep", type=click.IntRange(1), default=5, show_default=True, help="How many to print."
-)
-@json_option
-def random(
-    deck: str,
-    rules_name: str,
-    penalties: str | None,
-    seed: int,
-    first: int,
-    games: int | None,
-    seconds: float | None,
-    keep: int,
-    as_json: bool,
-) -> None:
-    """Play uniform random deals, and print the longest games and every loop.
+def run_options(command: Command) -> Command:
+    """Add the options that all strategies have."""
+    for decorator in reversed(
+        [
+            click.option(
+                "--deck",
+                metavar="DECK",
+                help=f"A name, or a SPEC as 14-,2J,2Q,2K.  [default: {STANDARD52}]",
+            ),
+            click.option(
+                "--rules",
+                "rules_name",
+                metavar="NAME",
+                help=f"One of {', '.join(NAMED_RULES)}.  [default: {STANDARD}]",
+            ),
+            click.option(
+                "--penalties", metavar="TEXT", help="Change what pay cards cost, as in A=0."
+            ),
+            click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="[default: 0]"),
+            click.option(
+                "--keep",
+                type=click.IntRange(1, 10_000),
+                help=f"How many of the longest games to keep.  [default: {KEEP}]",
+            ),
+            click.option("--games", type=click.IntRange(1), help="Play so many, in whole chunks."),
+            click.option("--seconds", type=Seconds(), help="Stop after so long."),
+            click.option(
+                "--until",
+                metavar="WHAT=N",
+                multiple=True,
+                help="Stop when found: cards=6000, tricks=900 or loops=1.",
+            ),
+            click.option(
+                "--workers", type=click.IntRange(1, 1024), help="Threads.  [default: all cores]"
+            ),
+            click.option("--resume", type=int, metavar="RUN", help="Go on with a run."),
+            db_option,
+            json_option,
+        ]
+    ):
+        command = decorator(command)
+    return command
 
-    Deal number n of a seed is always the same deal: --first N --games 1 plays it again. Without
-    --games or --seconds it plays on until Ctrl-C, which prints what was found.
+
+@search.command()
+@run_options
+@click.option(
+    "--chunk",
+    type=click.IntRange(1),
+    help=f"Games in a chunk.  [default: {RandomDeals.games:,}, or --games if that is less]",
+)
+def random(**options: Any) -> None:
+    """Play uniform random deals; keep the longest games and every loop.
+
+    Deal number n of a seed is always the same deal, so what is found depends neither on the number
+    of workers nor on how often the run was stopped. Without --games, --seconds or --until it plays
+    on until Ctrl-C.
 
     \b
     Examples:
       bmn search random --seconds 20
       bmn search random --deck camicia40 --games 1000000 --seed 7 --json
+      bmn search random --until cards=4000
     """
-    chosen = Deck.parse(deck)
-    rules = chosen_rules(rules_name, penalties)
-    with Progress() as progress:
 
-        def tell(done: Sample) -> None:
-            rate = done.games / done.seconds
-            longest = done.longest["cards"][0].outcome.cards if done.longest["cards"] else 0
-            progress.tell(f"{done.games:,} deals, {rate:,.0f} a second, longest {longest:,} cards")
+    def make(deck: Deck, rules: Rules, seed: int, keep: int, old: dict[str, Any]) -> Strategy:
+        whole = RandomDeals(deck, rules, seed, keep)
+        wanted = options["chunk"] or min(whole.games, options["games"] or whole.games)
+        return replace(whole, games=old.get("games", wanted))
 
-        done = sample(
-            chosen,
-            rules,
-            seed=seed,
-            first=first,
-            games=games,
-            seconds=seconds,
-            keep=keep,
-            progress=tell,
+    _search("random", make, options)
+
+
+@search.command()
+@run_options
+@click.option(
+    "--population", type=click.IntRange(1), help=f"Individuals.  [default: {Climb.population:,}]"
+)
+@click.option(
+    "--moves",
+    metavar="MOVE=WEIGHT,...",
+    help=f"How often each edit is made: {', '.join(MOVES)}.  [default: pay=1,plain=1]",
+)
+@click.option(
+    "--edits", type=click.IntRange(1), help=f"Most edits a child.  [default: {Climb.edits}]"
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0),
+    help="Above 0: annealing, in cards or tricks.  [default: 0, hill climbing]",
+)
+@click.option(
+    "--patience",
+    type=click.IntRange(0),
+    help=f"Generations without gain before a fresh start.  [default: {Climb.patience}]",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(get_args(Objective)),
+    help="What to lengthen.  [default: cards]",
+)
+@click.option(
+    "--from",
+    "start",
+    metavar="known|FILE",
+    help="Start beside deals that never end: the known ones, or those of a file of known deals.",
+)
+@click.option(
+    "--chunk", type=click.IntRange(1), help=f"Games in a chunk.  [default: {Climb.games:,}]"
+)
+def climb(**options: Any) -> None:
+    """Climb: change deals a little, keep what is longer, start afresh when nothing is.
+
+    Each chunk is a climb of its own, so a run depends on its seed and number of chunks alone. After
+    it, the longest game is compared with what as many random deals are expected to reach:
+    docs/search.md tells what each move and setting gave.
+
+    \b
+    Examples:
+      bmn search climb --seconds 60
+      bmn search climb --moves pay=1 --edits 2 --temperature 100 --games 20000000
+      bmn search climb --from known --seconds 60
+    """
+    keys = ("population", "edits", "temperature", "patience", "objective")
+    chosen = {key: options[key] for key in keys if options[key] is not None}
+    if options["moves"] is not None:
+        chosen["moves"] = _weights(options["moves"])
+
+    def make(deck: Deck, rules: Rules, seed: int, keep: int, old: dict[str, Any]) -> Strategy:
+        if old:
+            own = {key: old[key] for key in (*keys, "games", "elite", "ancestors_every")}
+            moves, starts = tuple(old["moves"].values()), tuple(old["starts"])
+            return Climb(deck, rules, seed, keep, moves=moves, starts=starts, **own)
+        if options["start"] is not None:
+            chosen["starts"] = _starts(options["start"], deck, rules)
+        games = options["chunk"] or min(Climb.games, options["games"] or Climb.games)
+        return Climb(deck, rules, seed, keep, games=games, **chosen)
+
+    asked = dict(chosen)
+    if "moves" in asked:
+        asked["moves"] = dict(zip(MOVES, asked["moves"], strict=True))
+    if options["resume"] is not None and options["start"] is not None:
+        raise RunError("--from cannot be changed when a run is resumed: leave it out")
+    _search("climb", make, options, asked)
+
+
+def _weights(text: str) -> tuple[float, ...]:
+    weights = dict.fromkeys(MOVES, 0.0)
+    for part in text.split(","):
+        found = re.fullmatch(rf"\s*({'|'.join(MOVES)})\s*=\s*([0-9]+(?:\.[0-9]+)?)\s*", part)
+        if not found:
+            raise RunError(
+                f"--moves {part!r}: expected MOVE=WEIGHT, MOVE one of {', '.join(MOVES)}"
+            )
+        weights[found[1]] = float(found[2])  # type: ignore[index]
+    return tuple(weights.values())
+
+
+def _starts(source: str, deck: Deck, rules: Rules) -> tuple[str, ...]:
+    """Return the deals of a deck, balanced and led by player 1, that never end."""
+    records = known_deals(None if source == "known" else source)
+    deals = dict.fromkeys(record.deal for record in records)
+    starts = [
+        str(deal)
+        for deal in deals
+        if deck.fits(deal)
+        and tuple(map(len, deal.packets)) == deck.sizes
+        and deal.leader == 1
+        and play(deal, rules).status == "loop"
+    ]
+    if not starts:
+        raise RunError(f"--from {source}: holds no balanced deal of {deck} that never ends")
+    return tuple(starts)
+
+
+Make = Callable[[Deck, Rules, int, int, dict[str, Any]], Any]
+
+
+def _search(
+    name: str, make: Make, options: dict[str, Any], own: dict[str, Any] | None = None
+) -> None:
+    """Begin or go on with a run of a strategy, and tell what it found.
+
+    `make` makes the strategy of deck, rules, seed, keep, and the parameters of a run to go on with;
+    `own` are the parameters of the strategy that the caller asks for.
+    """
+    rules = None if options["rules_name"] is None else Rules.named(options["rules_name"])
+    if options["penalties"] is not None:
+        rules = (rules or STANDARD).with_penalties(options["penalties"])
+    deck = None if options["deck"] is None else Deck.parse(options["deck"])
+    seed, keep = options["seed"], options["keep"]
+    limits = _limits(options)
+    with Store(options["db"], create=options["resume"] is None) as store, Progress() as progress:
+        if options["resume"] is None:
+            strategy = make(deck or STANDARD52, rules or STANDARD, seed or 0, keep or KEEP, {})
+            entered = store.begin(strategy)
+        else:
+            asked = {
+                "deck": deck and deck.name,
+                "rules": rules and rules.name,
+                "seed": seed,
+                "keep": keep,
+                "games": options["chunk"],
+                **(own or {}),
+            }
+            entered = runner.resume(store, options["resume"], name, asked)
+            strategy = make(
+                entered.deck, entered.rules, entered.seed, entered.keep, entered.parameters
+            )
+        if options["games"] is not None:
+            limits = replace(limits, chunks=-(-options["games"] // strategy.games))
+        state = runner.run(
+            strategy,
+            store,
+            entered,
+            limits,
+            workers=options["workers"],
+            progress=lambda state: progress.tell(_progress_line(state)),
         )
-    finds = {
-        "longest by cards": done.longest["cards"],
-        "longest by tricks": done.longest["tricks"],
-        "loop": list(done.loops.values()),
-    }
-    rate = done.games / done.seconds if done.seconds else 0.0
+        _tell(store, entered, state, options["as_json"])
+
+
+def _limits(options: dict[str, Any]) -> runner.Limits:
+    wanted: dict[str, int] = {}
+    for text in options["until"]:
+        found = re.fullmatch(r"(cards|tricks|loops)=([0-9]{1,9})", text)
+        if not found:
+            raise RunError(f"--until {text!r}: expected cards=N, tricks=N or loops=N")
+        wanted[found[1]] = int(found[2])
+    return runner.Limits(seconds=options["seconds"], **wanted)
+
+
+def _progress_line(state: runner.State) -> str:
+    rate = state.new_games / state.seconds if state.seconds else 0.0
+    minutes, seconds = divmod(int(state.seconds), 60)
+    last = f", last find {state.last}" if state.last else ""
+    return (
+        f"run {state.run.id}: {state.games:,} games, {rate:,.0f} a second, {minutes}:{seconds:02} "
+        f"min, longest {state.longest_cards:,} cards, {state.loop_deals:,} loops{last}"
+    )
+
+
+def _expected(entered: Run, games: int) -> float | None:
+    """Return what random deals would reach, where their tail was measured; None elsewhere."""
+    measured = entered.deck == STANDARD52 and entered.rules == STANDARD
+    return expected_longest(games) if measured and games >= 10_000 else None
+
+
+def _tell(store: Store, entered: Run, state: runner.State, as_json: bool) -> None:
+    """Print what the run has on the board, and how it went."""
+    finds = store.finds(run=entered.id)
+    rate = state.new_games / state.seconds if state.seconds else 0.0
+    expected = _expected(entered, state.games)
     if as_json:
-        for kind, kept in finds.items():
-            for find in kept:
-                print_json({"kind": kind, "number": find.number, **find.outcome.as_dict()})
+        for find in finds:
+            print_json({"id": find.id, "kind": find.kind, "number": find.place, **find.outcome})
         print_json(
             {
-                "run": None,
-                "strategy": "random",
-                "deck": chosen.name,
-                "rules": rules.name,
-                "seed": seed,
-                "first": first,
-                "games": done.games,
-                "seconds": round(done.seconds, 3),
+                "run": entered.id,
+                "strategy": entered.strategy,
+                "deck": entered.deck.name,
+                "rules": entered.rules.name,
+                "seed": entered.seed,
+                "games": state.games,
+                "seconds": round(state.seconds, 3),
                 "games_per_second": round(rate),
-                "loops": done.loop_games,
-                "loop_deals": len(done.loops),
+                "loops": state.loops,
+                "loop_deals": state.loop_deals,
+                "longest_cards": state.longest_cards,
+                "longest_tricks": state.longest_tricks,
+                "chunks": state.chunks,
+                "stopped": state.stopped,
+                "expected_of_random": expected and round(expected),
             }
         )
         return
-    for kind, kept in finds.items():
-        if kept:
-            click.echo(kind)
-        for find in kept:
-            click.echo(
-                f"  {find.outcome.deal}  {report.outcome_summary(find.outcome)}  "
-                f"(number {find.number:,})"
-            )
+    for find in finds:
+        long = f"{find.cards:,} cards, {find.tricks:,} tricks"
+        click.echo(f"{find.id:>6}  {find.deal}  {long if find.kind == 'long' else 'never ends'}")
     click.echo(
-        f"{report.counted(done.games, 'deal')} of {chosen} (seed {seed}, from number {first:,}) in "
-        f"{done.seconds:.2f} s, {rate:,.0f} a second; "
-        f"{done.loop_games:,} never end ({report.counted(len(done.loops), 'different deal')})"
+        f"run {entered.id}: {report.counted(state.games, 'game')} of {entered.deck} "
+        f"({entered.rules} rules, seed {entered.seed}), {report.counted(state.loops, 'loop')}; "
+        f"{state.new_games:,} games in {state.seconds:.1f} s now, {rate:,.0f} a second"
     )
+    if expected:
+        click.echo(
+            f"longest {state.longest_cards:,} cards; as many random deals are expected to reach "
+            f"{expected:,.0f}"
+        )
+    if state.stopped != "done":
+        click.echo(f"go on with: bmn search {entered.strategy} --resume {entered.id}")

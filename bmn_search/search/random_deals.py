@@ -1,147 +1,117 @@
-"""Random sampling: play uniform deals by number and keep the longest games and every loop."""
+"""Random sampling: uniform deals by number; keeps the longest games and every loop.
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from dataclasses import replace as changed
+The kernels take about 300 ns a game, so what is done with an outcome here has to be a few
+vectorised passes over contiguous arrays; Python looks only at games that may be kept.
+"""
+
+import threading
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bmn_search.deal import Deal, Deck
-from bmn_search.engine import play, play_random, random_deals
-from bmn_search.outcome import Outcome
-from bmn_search.rules import Rules
+from bmn_search.engine import play_blocks, random_deals
+from bmn_search.histogram import histogram_of, merged
+from bmn_search.rules import STANDARD, Rules
+from bmn_search.search.strategy import Candidate, ChunkResult, Dropped, Kind
 
-__all__ = ["Find", "Sample", "sample"]
+__all__ = ["RandomDeals"]
 
-# Deals between two looks at the clock: few at first, then as many as take this long.
-FIRST_CHUNK, LARGEST_CHUNK, CHUNK_SECONDS = 16, 500_000, 0.1
+MANY = 20  # loops in a block from which on its deals are dealt at once, not one by one
 
 
 @dataclass(frozen=True)
-class Find:
-    """A deal that was kept: its number, and its outcome, which the reference engine confirmed."""
-
-    number: int
-    outcome: Outcome
-
-
-@dataclass
-class Sample:
-    """What a sample of random deals gave.
+class RandomDeals:
+    """The strategy `random`: chunk c plays the deals c * `games` to (c + 1) * `games` - 1.
 
     Attributes
     ----------
-    games, seconds
-        How many were played, and the time it took.
-    loop_games
-        How many of them never end.
-    longest
-        For ``"cards"`` and ``"tricks"``: the longest finished games of different deals, longest
-        first.
-    loops
-        Every deal that never ends, in the order of their first appearance.
+    deck, rules, seed, keep
+        As in `Strategy`.
+    games
+        How many deals a chunk has.
     """
 
-    games: int = 0
-    seconds: float = 0.0
-    loop_games: int = 0
-    longest: dict[str, list[Find]] = field(default_factory=lambda: {"cards": [], "tricks": []})
-    loops: dict[Deal, Find] = field(default_factory=dict)
+    name: ClassVar[str] = "random"
+    deck: Deck
+    rules: Rules = STANDARD
+    seed: int = 0
+    keep: int = 10
+    games: int = 5_000_000
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the size of a chunk."""
+        return {"games": self.games}
+
+    def chunk(self, number: int, stop: threading.Event) -> ChunkResult:
+        """Play the deals of a chunk."""
+        result = ChunkResult()
+        longest = [_Longest(self, "cards"), _Longest(self, "tricks")]
+        loops: dict[Deal, Candidate] = {}
+        start = number * self.games
+        for first, rows in play_blocks(self.deck, self.seed, start, self.games, self.rules, stop):
+            loop_rows = np.flatnonzero(rows["status"] == 1)
+            for at in self._different(first, len(rows), loop_rows):
+                candidate = self.candidate(first, rows, at)
+                loops.setdefault(candidate.deal, candidate)
+            for kept in longest:
+                kept.add(first, rows)
+            result.games += len(rows)
+            result.loops += len(loop_rows)
+            result.histogram = merged(result.histogram, histogram_of(rows))
+        if result.games < self.games:
+            raise Dropped
+        both = {candidate.deal: candidate for kept in longest for candidate in kept.candidates}
+        result.candidates = [*both.values(), *loops.values()]
+        return result
+
+    def candidate(self, first: int, rows: NDArray[np.void], at: int) -> Candidate:
+        """Return the deal at a place of a block that begins with deal number `first`."""
+        kind: Kind = "loop" if rows["status"][at] == 1 else "long"
+        deal = random_deals(self.deck, self.seed, first + at, 1)[0]
+        return Candidate(kind, deal, int(rows["cards"][at]), int(rows["tricks"][at]), first + at)
+
+    def _different(self, first: int, count: int, places: NDArray[np.int64]) -> list[int]:
+        """Return the first places of different deals: in small decks most are repeated."""
+        if len(places) <= MANY:
+            return list(map(int, places))
+        codes = random_deals(self.deck, self.seed, first, count).codes[places]
+        _, kept = np.unique(codes, axis=0, return_index=True)
+        return list(map(int, places[np.sort(kept)]))
 
 
-def sample(
-    deck: Deck,
-    rules: Rules,
-    *,
-    seed: int = 0,
-    first: int = 0,
-    games: int | None = None,
-    seconds: float | None = None,
-    keep: int = 5,
-    progress: Callable[[Sample], None] = lambda done: None,
-) -> Sample:
-    """Play the random deals `first`, `first` + 1, ... of a seed.
+class _Longest:
+    """The longest finished games so far, by cards or by tricks, each deal once."""
 
-    Every outcome that is returned was replayed by the reference engine when it was found. Ctrl-C
-    ends the sampling early and gives what was done.
+    def __init__(self, strategy: RandomDeals, key: str) -> None:
+        self._strategy, self._key = strategy, key
+        self._deals: set[Deal] = set()
+        self.candidates: list[Candidate] = []
 
-    Parameters
-    ----------
-    deck, rules, seed, first
-        Which deals, and how they are played.
-    games, seconds
-        Stop after so many deals, or after so long; None is no limit.
-    keep
-        How many of the longest games to return.
-    progress
-        Called after every chunk.
-    """
-    done = Sample()
-    chunk = FIRST_CHUNK
-    start = time.perf_counter()
-    try:
-        while (games is None or done.games < games) and (seconds is None or done.seconds < seconds):
-            count = chunk if games is None else min(chunk, games - done.games)
-            number = first + done.games
-            begun = time.perf_counter()
-            rows = play_random(deck, seed, number, count, rules)
-            took = time.perf_counter() - begun
-
-            def deal_at(at: int, number: int = number) -> Deal:
-                return random_deals(deck, seed, number + at, 1)[0]
-
-            _keep(done, number, rows, keep, deal_at, rules)
-            done.games += count
-            done.seconds = time.perf_counter() - start
-            progress(done)
-            wanted = int(count * CHUNK_SECONDS / max(took, 1e-6))
-            chunk = max(1, min(wanted, 4 * chunk, LARGEST_CHUNK))
-    except KeyboardInterrupt:
-        done.seconds = time.perf_counter() - start
-    return done
-
-
-def _keep(
-    done: Sample,
-    number: int,
-    rows: NDArray[np.void],
-    keep: int,
-    deal_at: Callable[[int], Deal],
-    rules: Rules,
-) -> None:
-    """Add what is worth keeping of a chunk of outcomes that begins with deal number `number`."""
-    for at in np.flatnonzero(rows["status"] == 1).tolist():
-        done.loop_games += 1
-        deal = deal_at(at)
-        if deal not in done.loops:
-            done.loops[deal] = _proved(deal, number + at, rules)
-    finished = rows["status"] == 0
-    for key, longest in done.longest.items():
-        lengths = (rows[key] * finished).astype(np.int64)
-        for at in _longest_first(lengths, 20 * keep):
-            worst = getattr(longest[-1].outcome, key) if len(longest) == keep else 0
-            if lengths[at] <= worst:
+    def add(self, first: int, rows: NDArray[np.void]) -> None:
+        """Consider a block of outcomes."""
+        keep = self._strategy.keep
+        lengths = rows[self._key].astype(np.int64)
+        lengths[rows["status"] != 0] = 0
+        places = np.flatnonzero(lengths > self._least())
+        if len(places) > 20 * keep:  # the first blocks, and decks with few different deals
+            places = np.sort(places[np.argpartition(lengths[places], -20 * keep)[-20 * keep :]])
+        for at in places[np.argsort(-lengths[places], kind="stable")].tolist():
+            if lengths[at] <= self._least():
                 break
-            deal = deal_at(at)
-            if all(deal != other.outcome.deal for other in longest):
-                longest.append(_proved(deal, number + at, rules))
-                longest.sort(key=lambda kept: -getattr(kept.outcome, key))
-                del longest[keep:]
+            new = self._strategy.candidate(first, rows, at)
+            if new.deal in self._deals:
+                continue
+            self._deals.add(new.deal)
+            self.candidates.append(new)
+            if len(self.candidates) > keep:
+                self.candidates.sort(key=lambda kept: (-getattr(kept, self._key), kept.order))
+                self._deals.discard(self.candidates.pop().deal)
 
-
-def _longest_first(lengths: NDArray[np.int64], most: int) -> Iterator[int]:
-    """Yield the places of the greatest lengths, the earlier of two equal ones first."""
-    most = min(most, len(lengths))
-    candidates = np.sort(np.argpartition(-lengths, most - 1)[:most])
-    yield from candidates[np.argsort(-lengths[candidates], kind="stable")].tolist()
-
-
-def _proved(deal: Deal, number: int, rules: Rules) -> Find:
-    """Return a find, once the reference engine has confirmed its outcome."""
-    outcome = play(deal, rules)
-    oracle = play(deal, rules, engine="reference")
-    if changed(outcome, engine="") != changed(oracle, engine=""):
-        raise AssertionError(f"the engines disagree on {deal} under {rules}: {outcome}, {oracle}")
-    return Find(number, outcome)
+    def _least(self) -> int:
+        """Return the length that a game has to exceed."""
+        if len(self.candidates) < self._strategy.keep:
+            return 0
+        return int(min(getattr(kept, self._key) for kept in self.candidates))

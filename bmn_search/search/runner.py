@@ -1,0 +1,295 @@
+"""The runner: workers over the chunks of a strategy, stop conditions, proof, and the store.
+
+Workers are threads, since the kernels release the GIL. Chunks are pure functions of the
+strategy's parameters and their number, so what a run finds depends neither on the number of
+workers nor on their timing, nor on how often it was stopped and resumed. The main thread alone
+writes to the store, and proves what is worth keeping before it does.
+"""
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any
+
+from bmn_search.engine import play
+from bmn_search.errors import RunError
+from bmn_search.outcome import Outcome
+from bmn_search.rules import Rules
+from bmn_search.search.strategy import Candidate, ChunkResult, Dropped, Kind, Strategy
+from bmn_search.store import Run, Store
+from bmn_search.workers import usable_cores
+
+__all__ = ["DisagreementError", "Limits", "State", "prove", "resume", "run"]
+
+PATIENCE = 0.25  # seconds between two looks at the clock while chunks are played
+
+
+class DisagreementError(Exception):
+    """The two engines disagree on a deal: a defect of this program, which must not be hidden."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a run stops: whichever comes first; None is no limit.
+
+    Attributes
+    ----------
+    seconds
+        No chunk is begun after so long.
+    chunks
+        Chunks 0 to `chunks` - 1 are done, those done before included.
+    cards, tricks, loops
+        A finished game of at least so many cards or tricks was found, or so many loops.
+    """
+
+    seconds: float | None = None
+    chunks: int | None = None
+    cards: int | None = None
+    tricks: int | None = None
+    loops: int | None = None
+
+
+@dataclass(slots=True)
+class State:
+    """How far a run is, over all its sessions but for `seconds` and `new_games`.
+
+    Attributes
+    ----------
+    seconds, new_games
+        Of this session.
+    longest_cards, longest_tricks
+        Of the finished games kept.
+    loop_deals
+        Different deals that never end.
+    last
+        The find that was stored last.
+    stopped
+        Why the session ended: ``"done"``, ``"limit"`` or ``"interrupted"``; empty before.
+    """
+
+    run: Run
+    chunks: int = 0
+    games: int = 0
+    loops: int = 0
+    seconds: float = 0.0
+    new_games: int = 0
+    longest_cards: int = 0
+    longest_tricks: int = 0
+    loop_deals: int = 0
+    last: str = ""
+    stopped: str = ""
+
+
+def run(
+    strategy: Strategy,
+    store: Store,
+    entered: Run,
+    limits: Limits | None = None,
+    *,
+    workers: int | None = None,
+    progress: Callable[[State], None] = lambda state: None,
+) -> State:
+    """Do the chunks of a run that are not yet done, until a limit or Ctrl-C.
+
+    Ctrl-C drops the chunks in flight; what was finished is in the store.
+
+    Parameters
+    ----------
+    entered
+        The run as the store has it.
+    workers
+        How many threads; by default one for each usable core.
+    progress
+        Called about four times a second.
+
+    Raises
+    ------
+    DisagreementError
+        When the reference engine does not confirm a find; the run stops at once.
+    StoreError
+        When the store cannot be written; nothing in it is lost.
+    """
+    limits = limits or Limits()
+    state = _state_of(store, entered)
+    done = store.done(entered.id)
+    numbers = (number for number in itertools.count() if number not in done)
+    if limits.chunks is not None:
+        numbers = (number for number in range(limits.chunks) if number not in done)
+    stop = threading.Event()
+    pool = ThreadPoolExecutor(workers or usable_cores())
+    try:
+        _work(
+            strategy, store, state, limits, numbers, pool, workers or usable_cores(), stop, progress
+        )
+    except KeyboardInterrupt:
+        state.stopped = "interrupted"
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+    progress(state)
+    return state
+
+
+def _work(
+    strategy: Strategy,
+    store: Store,
+    state: State,
+    limits: Limits,
+    numbers: Iterator[int],
+    pool: ThreadPoolExecutor,
+    workers: int,
+    stop: threading.Event,
+    progress: Callable[[State], None],
+) -> None:
+    """Keep the workers busy and enter what they finish, until there is nothing left to do."""
+    flying: dict[Future[tuple[ChunkResult, float]], int] = {}
+    begun = time.perf_counter()
+    while True:
+        state.seconds = time.perf_counter() - begun
+        reached = _limit_reached(state, limits)
+        while not reached and len(flying) < workers + 1:
+            number = next(numbers, None)
+            if number is None:
+                break
+            flying[pool.submit(_timed_chunk, strategy, number, stop)] = number
+        if not flying:
+            state.stopped = "limit" if reached else "done"
+            return
+        if reached:
+            for future in list(flying):
+                if future.cancel():
+                    del flying[future]
+        finished, _ = wait(flying, PATIENCE, FIRST_COMPLETED)
+        for future in finished:
+            number = flying.pop(future)
+            if not future.cancelled():
+                _enter(store, state, number, *future.result())
+        state.seconds = time.perf_counter() - begun
+        progress(state)
+
+
+def _timed_chunk(
+    strategy: Strategy, number: int, stop: threading.Event
+) -> tuple[ChunkResult, float]:
+    if stop.is_set():
+        raise Dropped
+    begun = time.perf_counter()
+    result = strategy.chunk(number, stop)
+    return result, time.perf_counter() - begun
+
+
+def _enter(store: Store, state: State, number: int, result: ChunkResult, seconds: float) -> None:
+    """Prove what is worth keeping of a chunk, and enter both."""
+    least_cards, least_tricks = store.least_kept(state.run)
+    proved: list[tuple[Kind, int, dict[str, Any]]] = []
+    for candidate in result.candidates:
+        short = candidate.cards < least_cards and candidate.tricks < least_tricks
+        if candidate.kind == "long" and short:
+            continue
+        outcome = prove(candidate, state.run.rules)
+        proved.append((candidate.kind, candidate.order, outcome.as_dict()))
+    if not store.finish(state.run, number, result, seconds, proved):
+        return  # another process has done this chunk meanwhile
+    known = _state_of(store, state.run)
+    state.chunks, state.games, state.loops = known.chunks, known.games, known.loops
+    state.longest_cards, state.longest_tricks = known.longest_cards, known.longest_tricks
+    state.loop_deals = known.loop_deals
+    state.new_games += result.games
+    for kind, _, document in proved:
+        if kind == "loop" or document["cards"] == state.longest_cards:
+            state.last = f"{document['deal']} ({kind}, {document['cards']:,} cards)"
+
+
+def prove(candidate: Candidate, rules: Rules) -> Outcome:
+    """Return the outcome of a candidate, once both engines and its kernel agree on it.
+
+    Raises
+    ------
+    DisagreementError
+        When they do not.
+    """
+    outcome = play(candidate.deal, rules)
+    oracle = play(candidate.deal, rules, engine="reference")
+    status = "finished" if candidate.kind == "long" else "loop"
+    counted = (outcome.status, outcome.cards, outcome.tricks)
+    if replace(outcome, engine="") != replace(oracle, engine="") or counted != (
+        status,
+        candidate.cards,
+        candidate.tricks,
+    ):
+        raise DisagreementError(
+            f"the engines disagree on {candidate.deal} under {rules.name} rules: please report "
+            f"this. Kernel: {status}, {candidate.cards} cards, {candidate.tricks} tricks; fast: "
+            f"{outcome.as_dict()}; reference: {oracle.as_dict()}"
+        )
+    return outcome
+
+
+def _state_of(store: Store, entered: Run) -> State:
+    totals = store.totals(entered.id)
+    cards, tricks, loop_deals = store.best(entered.id)
+    return State(
+        entered,
+        totals.chunks,
+        totals.games,
+        totals.loops,
+        longest_cards=cards,
+        longest_tricks=tricks,
+        loop_deals=loop_deals,
+    )
+
+
+def _limit_reached(state: State, limits: Limits) -> bool:
+    pairs = (
+        (limits.seconds, state.seconds),
+        (limits.cards, state.longest_cards),
+        (limits.tricks, state.longest_tricks),
+        (limits.loops, state.loop_deals),
+    )
+    return any(limit is not None and reached >= limit for limit, reached in pairs)
+
+
+def resume(store: Store, number: int, strategy_name: str, changed: dict[str, Any]) -> Run:
+    """Return a run to go on with, if that can be done.
+
+    Parameters
+    ----------
+    strategy_name
+        Which strategy the caller means.
+    changed
+        What the caller asks for beside it: a name for people, and the value; None if not asked.
+
+    Raises
+    ------
+    RunError
+        When the run is of another strategy or version, or something else is asked for.
+    """
+    entered = store.run(number)
+    if entered.strategy != strategy_name:
+        raise RunError(
+            f"run {number} is a {entered.strategy} search: go on with "
+            f"bmn search {entered.strategy} --resume {number}"
+        )
+    if entered.version != version("bmn_search"):
+        raise RunError(
+            f"run {number} was begun by bmn_search {entered.version}, this is "
+            f"{version('bmn_search')}: go on with that version, or begin a new run"
+        )
+    own = {
+        "deck": entered.deck.name,
+        "rules": entered.rules.name,
+        "seed": entered.seed,
+        "keep": entered.keep,
+        **entered.parameters,
+    }
+    for name, value in changed.items():
+        if value is not None and own.get(name) != value:
+            raise RunError(
+                f"run {number} has {name} {own.get(name)}, not {value}: leave it out, or begin a "
+                "new run"
+            )
+    return entered

@@ -1,0 +1,106 @@
+"""What a strategy is: a small object that turns a chunk number into finds and counts."""
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bmn_search.deal import Deal, Deck
+from bmn_search.rules import Rules
+
+__all__ = ["Candidate", "ChunkResult", "Dropped", "Kind", "Strategy"]
+
+Kind = Literal["long", "loop"]
+
+
+class Dropped(Exception):  # noqa: N818 - not an error: the run was told to stop
+    """A chunk was given up because the run is stopping; nothing of it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A deal that a chunk wants kept.
+
+    Attributes
+    ----------
+    kind
+        ``"long"`` (a finished game) or ``"loop"``.
+    deal
+        Player 1 leads.
+    cards, tricks
+        What the kernel counted; the reference engine has to confirm it before it is stored.
+    order
+        Decides between games of equal length: the least is kept. For sampled deals the number.
+    """
+
+    kind: Kind
+    deal: Deal
+    cards: int
+    tricks: int
+    order: int
+
+
+@dataclass(slots=True)
+class ChunkResult:
+    """What a chunk gave.
+
+    Attributes
+    ----------
+    games
+        How many deals were played.
+    loops
+        How many of the games never end.
+    histogram
+        As in `bmn_search.histogram`.
+    candidates
+        The longest games by cards and by tricks, and every loop, each deal once.
+    """
+
+    games: int = 0
+    loops: int = 0
+    histogram: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    candidates: list[Candidate] = field(default_factory=list)
+
+
+class Strategy(Protocol):
+    """A way to search. `chunk` has to be a pure function of the parameters and the number."""
+
+    @property
+    def name(self) -> str:
+        """The name of the command."""
+        ...
+
+    @property
+    def deck(self) -> Deck:
+        """What is dealt."""
+        ...
+
+    @property
+    def rules(self) -> Rules:
+        """How it is played."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """Which random numbers."""
+        ...
+
+    @property
+    def keep(self) -> int:
+        """How many of the longest games a run keeps, by cards and by tricks."""
+        ...
+
+    @property
+    def games(self) -> int:
+        """How many games a chunk plays."""
+        ...
+
+    def parameters(self) -> dict[str, Any]:
+        """Return all else that determines the results, as JSON values."""
+        ...
+
+    def chunk(self, number: int, stop: threading.Event) -> ChunkResult:
+        """Do chunk `number`, from 0; raise `Dropped` soon after `stop` is set, or finish."""
+        ...
