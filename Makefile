@@ -12,7 +12,7 @@ demo: $(VENV)/.installed
 	$(BIN)/bmn search random --seconds 20 --db $(VENV)/demo.sqlite
 
 test: $(VENV)/.developing
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" -n 2
 
 test-slow: $(VENV)/.developing
 	$(BIN)/python -m pytest -m slow

@@ -17,7 +17,7 @@ from bmn_search.outcome import Outcome
 from bmn_search.rules import Rules
 from bmn_search.search import runner
 from bmn_search.search.strategy import Candidate, ChunkResult, Kind
-from bmn_search.store import Find, Store, rules_from_json, rules_to_json
+from bmn_search.store import DAMAGE, Find, Store, rules_from_json, rules_to_json
 
 __all__ = ["FORMATS", "Imported", "document", "export", "import_file", "known_name"]
 
@@ -129,7 +129,8 @@ def import_file(store: Store, path: str | Path) -> Imported:
     if is_store:
         with Store(path, create=False) as other:
             for find in other.finds(doubles=True):
-                _proved(path, find.outcome, find.rules)
+                where = f"{path}, find {find.id}"
+                _proved(where, document(find))
             done.runs, done.finds = store.take_over(other)
         return done
     _import_lines(store, path, done)
@@ -140,24 +141,16 @@ def _import_lines(store: Store, path: Path, done: Imported) -> None:
     """Enter the finds of an export, by rules and deck, as runs of the strategy ``import``."""
     groups: dict[tuple[str, str], list[tuple[str, Outcome]]] = {}
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError):
         raise StoreError(f"{path}: is neither a file of finds nor an export of one") from None
     for number, line in enumerate(lines, 1):
-        where = f"{path}:{number}"
-        try:
-            fields = json.loads(line)
-            rules = rules_from_json(json.dumps(fields["rules"]))
-            outcome = _proved(where, fields["outcome"], rules)
-            groups.setdefault((json.dumps(fields["rules"]), fields["deck"]), []).append(
-                (fields["kind"], outcome)
-            )
-        except (ValueError, KeyError, TypeError) as error:
-            if isinstance(error, BmnError):
-                raise
-            raise StoreError(f"{where}: is no find: expected a line of an export") from None
+        if line.strip():
+            outcome, kind, deck = _proved(f"{path}:{number}", line)
+            key = rules_to_json(outcome.rules), deck.name
+            groups.setdefault(key, []).append((kind, outcome))
     here = {(find.kind, find.deal, find.rules) for find in store.finds()}
-    for (rules_text, deck), members in groups.items():
+    for (rules_text, spec), members in groups.items():
         rules = rules_from_json(rules_text)
         once = {(kind, str(outcome.deal)): outcome for kind, outcome in members}
         new = [
@@ -168,7 +161,7 @@ def _import_lines(store: Store, path: Path, done: Imported) -> None:
         if new:
             done.runs += 1
             done.finds += len(new)
-            _enter_import(store, path, rules, Deck.parse(deck), new)
+            _enter_import(store, path, rules, Deck.parse(spec), new)
 
 
 class _Import:
@@ -197,18 +190,45 @@ def _enter_import(
     store.finish(entered, 0, ChunkResult(), 0.0, proved)  # type: ignore[arg-type]
 
 
-def _proved(where: object, claimed: dict[str, Any], rules: Rules) -> Outcome:
-    """Return the outcome of a claimed find, once both engines agree on it."""
-    deal = Deal.parse(claimed["deal"])
-    outcome = play(deal, rules)
-    if outcome.status == "unknown":
-        raise StoreError(f"{where}: {deal}: reaches the limit of its rules: it is no find")
-    kind: Kind = "loop" if outcome.status == "loop" else "long"
+def _proved(where: str, find: str | dict[str, Any]) -> tuple[Outcome, Kind, Deck]:
+    """Return outcome, kind and deck of a claimed find, once both engines agree on all of it.
+
+    Raises
+    ------
+    StoreError
+        When it is not what it claims to be.
+    """
+    try:
+        fields = json.loads(find) if isinstance(find, str) else find
+        claimed, rules = fields["outcome"], rules_from_json(json.dumps(fields["rules"]))
+        deal, deck = Deal.parse(fields["deal"]), Deck.parse(fields["deck"])
+        deck.check(deal)
+        outcome = play(deal, rules)
+        kind: Kind = "loop" if outcome.status == "loop" else "long"
+        computed = outcome.as_dict()
+        facts = {
+            "kind": kind,
+            "cards": outcome.cards,
+            "tricks": outcome.tricks,
+            "outcome": computed,
+        }
+        wrong = [name for name, value in facts.items() if fields[name] != value]
+    except DAMAGE as error:
+        what = error if isinstance(error, BmnError) else "expected a line of an export"
+        raise StoreError(f"{where}: is no find: {what}") from None
+    if outcome.status == "unknown" or wrong or not _is_named(rules):
+        reason = ", ".join(wrong) or ("rules" if outcome.status != "unknown" else "a limit")
+        raise StoreError(
+            f"{where}: {deal} is not what the file says ({reason}): expected {outcome.status}, "
+            f"{outcome.cards} cards, {outcome.tricks} tricks; nothing was imported"
+        )
+    assert computed["deal"] == claimed["deal"]
     runner.prove(Candidate(kind, deal, outcome.cards, outcome.tricks, 0), rules)
-    for key in ("status", "winner", "cards", "tricks", "cycle_tricks"):
-        if outcome.as_dict()[key] != claimed[key]:
-            raise StoreError(
-                f"{where}: {deal}: {key} is {outcome.as_dict()[key]}, not {claimed[key]} as the "
-                "file says: nothing was imported"
-            )
-    return outcome
+    return outcome, kind, deck
+
+
+def _is_named(rules: Rules) -> bool:
+    """Whether rules are what their name says: a sheet, perhaps with other penalties."""
+    base, _, penalties = rules.name.partition(" ")
+    sheet = Rules.named(base)
+    return rules == (sheet.with_penalties(penalties) if penalties else sheet)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bmn_search.compiled import chosen_kernel
-from bmn_search.deal import Deck
+from bmn_search.deal import Deal, Deck
 from bmn_search.errors import RunError, StoreError
 from bmn_search.histogram import merged
 from bmn_search.rules import Rules
@@ -299,7 +299,13 @@ class Store:
         with self._telling():
             blobs = self._base.execute("SELECT histogram FROM chunks WHERE run = ?", (run,))
             for (blob,) in blobs:
-                total = merged(total, np.frombuffer(zlib.decompress(blob), "<i8"))
+                try:
+                    counts = np.frombuffer(zlib.decompress(blob), "<i8")
+                except DAMAGE as error:
+                    raise StoreError(
+                        f"{self.path}: run {run} has a damaged chunk: {error}"
+                    ) from None
+                total = merged(total, counts)
         return total
 
     # Chunks and finds
@@ -409,7 +415,7 @@ class Store:
             Return a deal for every run that found it.
         """
         conditions, values = ["cards >= ?"], [least_cards]
-        for column, value in (("kind", kind), ("run", run), ("deck", deck and deck.name)):
+        for column, value in (("kind", kind), ("run", run)):
             if value is not None:
                 conditions.append(f"{column} = ?")
                 values.append(value)  # type: ignore[arg-type]
@@ -421,6 +427,8 @@ class Store:
                 values,
             ).fetchall()
         finds = [_find_of(row) for row in rows]
+        if deck is not None:  # however it is spelled
+            finds = [find for find in finds if dict(find.deck.counts) == dict(deck.counts)]
         if doubles:
             return finds
         first = {(find.kind, find.deal, find.rules): find for find in reversed(finds)}
@@ -455,6 +463,10 @@ class Store:
             runs = cursor.execute("SELECT * FROM runs").fetchall()
             chunks = cursor.execute("SELECT * FROM chunks").fetchall()
             finds = cursor.execute("SELECT * FROM finds ORDER BY id").fetchall()
+        for entered in other.runs():
+            counted = other.histogram(entered.id).sum() + other.totals(entered.id).loops
+            if entered.keep < 1 or counted > other.totals(entered.id).games:
+                raise StoreError(f"{other.path}: run {entered.id} does not add up")
         new_runs = new_finds = 0
         here: dict[int, int] = {}
         with self._transaction() as base:
@@ -480,7 +492,27 @@ class Store:
         return new_runs, new_finds
 
 
+# What reading a field of a damaged or edited file can raise.
+DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error)
+
+
 def _run_of(row: tuple[Any, ...]) -> Run:
+    try:
+        return _read_run(row)
+    except DAMAGE as error:
+        raise StoreError(
+            f"run {row[0]} is damaged ({error}): expected one as it was begun"
+        ) from None
+
+
+def _find_of(row: tuple[Any, ...]) -> Find:
+    try:
+        return _read_find(row)
+    except DAMAGE as error:
+        raise StoreError(f"find {row[0]} is damaged ({error}): expected one as entered") from None
+
+
+def _read_run(row: tuple[Any, ...]) -> Run:
     number, uid, strategy, parameters, rules, deck, seed, *rest = row
     return Run(
         number,
@@ -494,8 +526,9 @@ def _run_of(row: tuple[Any, ...]) -> Run:
     )
 
 
-def _find_of(row: tuple[Any, ...]) -> Find:
+def _read_find(row: tuple[Any, ...]) -> Find:
     number, run, chunk, kind, deal, cards, tricks, place, outcome, rules, deck = row
+    Deal.parse(deal)
     return Find(
         number,
         run,

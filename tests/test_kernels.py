@@ -1,6 +1,5 @@
 """Every kernel against the portable one and the reference engine; batches; who may run what."""
 
-import os
 import random
 import threading
 import time
@@ -263,9 +262,19 @@ def test_the_kernel_is_chosen_once_and_can_be_forced(monkeypatch):
 
 
 def test_the_gil_is_released():
-    """Two threads play nearly twice as much as one: the best of several tries, on two cores."""
-    if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("one core")
+    """While a thread plays a batch, this one runs on, whatever else the machine does."""
+    batch = random_deals(STANDARD52, 1, 0, 1_000_000)
+    playing = threading.Thread(target=play_many, args=(batch,))
+    playing.start()
+    turns = 0
+    while playing.is_alive():
+        turns += 1
+    assert turns > 1_000
+
+
+@pytest.mark.slow
+def test_two_threads_play_twice_as_much():
+    """At least 1.8 times, the best of several tries, on two cores that have nothing else to do."""
     batch = random_deals(STANDARD52, 1, 0, 150_000)
 
     def seconds(threads):
@@ -278,7 +287,7 @@ def test_the_gil_is_released():
         return time.perf_counter() - start
 
     gains = []
-    while len(gains) < 40 and max(gains, default=0) < 1.8:
+    while len(gains) < 100 and max(gains, default=0) < 1.8:
         gains.append(2 * seconds(1) / seconds(2))
     assert max(gains) >= 1.8, gains
 

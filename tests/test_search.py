@@ -338,27 +338,61 @@ class TestFinds:
             assert import_file(other, path).finds == 0
             assert [(f.kind, f.deal, f.outcome) for f in other.finds()] == board
 
-    def test_files_that_lie_are_refused(self, path, tmp_path):
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda fields: fields.update(cards=99_999),
+            lambda fields: fields.update(kind="loop" if fields["kind"] == "long" else "long"),
+            lambda fields: fields.update(kind=["x"]),
+            lambda fields: fields.update(deal="J" + fields["deal"]),
+            lambda fields: fields.update(deal="garbage"),
+            lambda fields: fields.update(deck="standard52"),
+            lambda fields: fields.update(deck=5),
+            lambda fields: fields["outcome"].update(cards=1),
+            lambda fields: fields["outcome"].update(transient_cards=1),
+            lambda fields: fields["rules"].update(name="lies"),
+            lambda fields: fields["rules"].update(name=5),
+            lambda fields: fields.pop("outcome"),
+        ],
+    )
+    def test_lines_that_lie_are_refused(self, path, tmp_path, change):
         with Store(path) as store:
             lines = export(store.finds(), "jsonl").splitlines()
-        for change, words in (
-            (lambda line: line.replace('"cards": ', '"cards": 1'), "cards is"),
-            (lambda line: line.replace('"deal": "', '"deal": "J'), "is|disagree"),
-            (lambda line: line[:-5], "is no find"),
-            (lambda line: "{}", "is no find"),
-        ):
-            bad = tmp_path / "bad.jsonl"
-            bad.write_text("\n".join([lines[0], change(lines[1])]))
-            with Store(tmp_path / "other") as other:
-                with pytest.raises(StoreError, match=words):
-                    import_file(other, bad)
-                assert other.finds() == []
-        with closing(sqlite3.connect(path, isolation_level=None)) as base:
-            base.execute(
-                "UPDATE finds SET outcome = replace(outcome, '\"cards\": ', '\"cards\": 1')"
-            )
+        fields = json.loads(lines[1])
+        change(fields)
+        bad = tmp_path / "bad.jsonl"
+        bad.write_text("\n".join([lines[0], json.dumps(fields)]))
         with Store(tmp_path / "other") as other:
-            with pytest.raises(StoreError, match="nothing was imported"):
+            with pytest.raises(StoreError, match=r"bad\.jsonl:2: ") as told:
+                import_file(other, bad)
+            assert "\n" not in str(told.value)
+            assert other.finds() == []
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "UPDATE finds SET cards = 99999",
+            "UPDATE finds SET kind = 'loop' WHERE kind = 'long'",
+            "UPDATE finds SET deal = 'JJ/--' WHERE id = 1",
+            "UPDATE finds SET deal = 'garbage' WHERE id = 1",
+            "UPDATE finds SET outcome = 'garbage'",
+            "UPDATE finds SET outcome = '{}'",
+            "UPDATE finds SET outcome = json_set(outcome, '$.transient_cards', 99)",
+            "UPDATE runs SET deck = 'standard52'",
+            "UPDATE runs SET rules = 'x'",
+            "UPDATE runs SET rules = '{}'",
+            "UPDATE runs SET seed = 'zz'",
+            "UPDATE runs SET parameters = 'zz'",
+            "UPDATE runs SET keep = -1",
+            "UPDATE chunks SET games = -5",
+            "UPDATE chunks SET histogram = x'00'",
+        ],
+    )
+    def test_files_that_lie_are_refused(self, path, tmp_path, change):
+        with closing(sqlite3.connect(path, isolation_level=None)) as base:
+            base.execute(change)
+        with Store(tmp_path / "other") as other:
+            with pytest.raises(StoreError):
                 import_file(other, path)
             assert other.runs() == []
 

@@ -29,8 +29,12 @@ def filter_options(command: click.decorators.FC) -> click.decorators.FC:
     """Add the options that choose among the finds."""
     for decorator in (
         db_option,
-        click.option("--least-cards", type=click.IntRange(0), default=0, help="Only longer games."),
-        click.option("--run", type=int, metavar="RUN", help="Only of this run."),
+        click.option(
+            "--least-cards", type=click.IntRange(0, 2**62), default=0, help="Only games so long."
+        ),
+        click.option(
+            "--run", type=click.IntRange(1, 2**62), metavar="RUN", help="Only of this run."
+        ),
         click.option("--deck", metavar="DECK", help="Only of this deck."),
         click.option("--kind", type=click.Choice(["long", "loop"]), help="Only of this kind."),
     ):
@@ -42,6 +46,8 @@ def _chosen(
     db: str | None, kind: str | None, deck: str | None, run: int | None, least_cards: int
 ) -> list[Find]:
     with Store(db, create=False) as store:
+        if run is not None:
+            store.run(run)
         return store.finds(
             kind=kind,
             deck=None if deck is None else Deck.parse(deck),
@@ -161,7 +167,8 @@ def export(
 def import_finds(paths: tuple[str, ...], db: str | None, as_json: bool) -> None:
     """Take over the finds of other files of finds, or of exports as JSON lines.
 
-    Every find is proved by both engines first. What is here already is not entered again.
+    Every find is proved by both engines first. A run or an export that is here already is not
+    entered again, and the board shows each deal once.
 
     \b
     Example:

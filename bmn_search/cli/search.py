@@ -73,7 +73,9 @@ def run_options(command: Command) -> Command:
             click.option(
                 "--workers", type=click.IntRange(1, 1024), help="Threads.  [default: all cores]"
             ),
-            click.option("--resume", type=int, metavar="RUN", help="Go on with a run."),
+            click.option(
+                "--resume", type=click.IntRange(1, 2**62), metavar="RUN", help="Go on with a run."
+            ),
             db_option,
             json_option,
         ]
@@ -86,8 +88,8 @@ def run_options(command: Command) -> Command:
 @run_options
 @click.option(
     "--chunk",
-    type=click.IntRange(1),
-    help=f"Games in a chunk.  [default: {RandomDeals.games:,}, or --games if that is less]",
+    type=click.IntRange(1, 10**9),
+    help=f"Games in a chunk.  [default: {RandomDeals.games:,}; less for --games or over 64 cards]",
 )
 def random(**options: Any) -> None:
     """Play uniform random deals; keep the longest games and every loop.
@@ -105,7 +107,9 @@ def random(**options: Any) -> None:
 
     def make(deck: Deck, rules: Rules, seed: int, keep: int, old: dict[str, Any]) -> Strategy:
         whole = RandomDeals(deck, rules, seed, keep)
-        wanted = options["chunk"] or min(whole.games, options["games"] or whole.games)
+        # The general engine plays decks over 64 cards, and their games grow with the square.
+        most = whole.games if deck.size <= 64 else max(1, whole.games // deck.size**2)
+        wanted = options["chunk"] or min(most, options["games"] or most)
         return replace(whole, games=old.get("games", wanted))
 
     _search("random", make, options)
@@ -146,7 +150,7 @@ def random(**options: Any) -> None:
     help="Start beside deals that never end: the known ones, or those of a file of known deals.",
 )
 @click.option(
-    "--chunk", type=click.IntRange(1), help=f"Games in a chunk.  [default: {Climb.games:,}]"
+    "--chunk", type=click.IntRange(1, 10**9), help=f"Games in a chunk.  [default: {Climb.games:,}]"
 )
 def climb(**options: Any) -> None:
     """Climb: change deals a little, keep what is longer, start afresh when nothing is.

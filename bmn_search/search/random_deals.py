@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bmn_search.deal import Deal, Deck
 from bmn_search.engine import play_blocks, random_deals
+from bmn_search.errors import BmnError
 from bmn_search.histogram import histogram_of, merged
 from bmn_search.rules import STANDARD, Rules
 from bmn_search.search.strategy import Candidate, ChunkResult, Dropped, Kind
@@ -40,6 +41,10 @@ class RandomDeals:
     seed: int = 0
     keep: int = 10
     games: int = 5_000_000
+
+    def __post_init__(self) -> None:
+        if type(self.games) is not int or self.games < 1 or self.keep < 1:
+            raise BmnError("games and keep: expected whole numbers from 1")
 
     def parameters(self) -> dict[str, Any]:
         """Return the size of a chunk."""

@@ -114,7 +114,8 @@ def run(
         When the store cannot be written; nothing in it is lost.
     """
     limits = limits or Limits()
-    state = _state_of(store, entered)
+    state = State(entered)
+    _look_up(store, state)
     done = store.done(entered.id)
     numbers = (number for number in itertools.count() if number not in done)
     if limits.chunks is not None:
@@ -130,6 +131,7 @@ def run(
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
+    _look_up(store, state)  # Ctrl-C may have come between a chunk's entry and its count
     progress(state)
     return state
 
@@ -194,10 +196,7 @@ def _enter(store: Store, state: State, number: int, result: ChunkResult, seconds
         proved.append((candidate.kind, candidate.order, outcome.as_dict()))
     if not store.finish(state.run, number, result, seconds, proved):
         return  # another process has done this chunk meanwhile
-    known = _state_of(store, state.run)
-    state.chunks, state.games, state.loops = known.chunks, known.games, known.loops
-    state.longest_cards, state.longest_tricks = known.longest_cards, known.longest_tricks
-    state.loop_deals = known.loop_deals
+    _look_up(store, state)
     state.new_games += result.games
     for kind, _, document in proved:
         if kind == "loop" or document["cards"] == state.longest_cards:
@@ -229,18 +228,11 @@ def prove(candidate: Candidate, rules: Rules) -> Outcome:
     return outcome
 
 
-def _state_of(store: Store, entered: Run) -> State:
-    totals = store.totals(entered.id)
-    cards, tricks, loop_deals = store.best(entered.id)
-    return State(
-        entered,
-        totals.chunks,
-        totals.games,
-        totals.loops,
-        longest_cards=cards,
-        longest_tricks=tricks,
-        loop_deals=loop_deals,
-    )
+def _look_up(store: Store, state: State) -> None:
+    """Bring the state to what the store holds."""
+    totals = store.totals(state.run.id)
+    state.chunks, state.games, state.loops = totals.chunks, totals.games, totals.loops
+    state.longest_cards, state.longest_tricks, state.loop_deals = store.best(state.run.id)
 
 
 def _limit_reached(state: State, limits: Limits) -> bool:
