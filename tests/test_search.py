@@ -217,7 +217,7 @@ def test_two_processes_may_write_one_file(tmp_path):
         assert sorted(run.seed for run in store.runs()) == [1, 2, 3]
         for entered in store.runs():
             assert store.totals(entered.id).games == 600_000
-    # Two sessions of one run share its chunks.
+    # Two processes share the chunks of one run.
     more = ("--resume", "1", "--games", "1600000", "--workers", "1")
     processes = [start(path, *more) for _ in range(2)]
     assert [process.wait(120) for process in processes] == [0, 0]

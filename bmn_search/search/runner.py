@@ -55,12 +55,12 @@ class Limits:
 
 @dataclass(slots=True)
 class State:
-    """How far a run is, over all its sessions but for `seconds` and `new_games`.
+    """How far a run is: all that was done for it but for `seconds` and `new_games`.
 
     Attributes
     ----------
     seconds, new_games
-        Of this session.
+        Since it was begun, or gone on with, this time.
     longest_cards, longest_tricks
         Of the finished games kept.
     loop_deals
@@ -68,7 +68,7 @@ class State:
     last
         The find that was stored last.
     stopped
-        Why the session ended: ``"done"``, ``"limit"`` or ``"interrupted"``; empty before.
+        Why it ended this time: ``"done"``, ``"limit"`` or ``"interrupted"``; empty before.
     """
 
     run: Run
