@@ -23,6 +23,7 @@ __all__ = [
     "Engine",
     "play",
     "play_blocks",
+    "play_both",
     "play_many",
     "play_random",
     "random_deals",
@@ -110,6 +111,15 @@ def _play_compiled(deal: Deal, rules: Rules, distinct: Distinct) -> Outcome:
     if run.status == "loop":
         return Outcome.loop(deal, rules, "fast", run.transient, run.cycle, run.mirror, run.held)
     return Outcome.unknown(deal, rules, "fast", run.total, run.held)
+
+
+def play_both(
+    deal: Deal, rules: Rules, distinct: Distinct = "none"
+) -> tuple[Outcome, Outcome, bool]:
+    """Play with both engines; return both outcomes and whether they agree in all but the engine."""
+    outcome = play(deal, rules, distinct=distinct)
+    oracle = play(deal, rules, distinct=distinct, engine="reference")
+    return outcome, oracle, replace(outcome, engine="") == replace(oracle, engine="")
 
 
 def random_deals(deck: Deck, seed: int, first: int, count: int) -> Batch:

@@ -9,14 +9,14 @@ begin with ``#`` are comments. ``deal`` is required; what is claimed is said wit
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal, get_args
 
 from bmn_search.deal import Deal, Deck
-from bmn_search.engine import play
+from bmn_search.engine import play_both
 from bmn_search.errors import BmnError, DealError, KnownDealError
 from bmn_search.notation import NOTATIONS
 from bmn_search.outcome import Count, Distinct, Outcome
@@ -336,12 +336,12 @@ def verify(known: KnownDeal) -> Verification:
     >>> result.agrees, result.convention
     (True, 'standard')
     """
-    outcome, agree = _play_both(known, known.distinct)
+    outcome, _, agree = play_both(known.deal, known.rules, known.distinct)
     for convention, figures in _readings(outcome):
         if _fits(known, figures):
             return Verification(known, outcome, agree, convention)
     if outcome.status == "loop" and known.distinct == "none":
-        apart, agree_apart = _play_both(known, "plain")
+        apart, _, agree_apart = play_both(known.deal, known.rules, "plain")
         figures = _figures(apart)
         if _fits(known, _figures(outcome) | {key: figures[key] for key in _NUMBERS}):
             return Verification(known, outcome, agree and agree_apart, "plain_distinct")
@@ -350,13 +350,6 @@ def verify(known: KnownDeal) -> Verification:
         (key, value, computed[key]) for key, value in known.claim.items() if computed[key] != value
     )
     return Verification(known, outcome, agree, None, differences)
-
-
-def _play_both(known: KnownDeal, distinct: Distinct) -> tuple[Outcome, bool]:
-    """Play with both engines; return the outcome and whether they agree."""
-    outcome = play(known.deal, known.rules, distinct=distinct)
-    oracle = play(known.deal, known.rules, distinct=distinct, engine="reference")
-    return outcome, replace(outcome, engine="") == replace(oracle, engine="")
 
 
 def _fits(known: KnownDeal, figures: dict[str, Value | None]) -> bool:

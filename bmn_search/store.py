@@ -27,7 +27,7 @@ from bmn_search.deal import Deal, Deck
 from bmn_search.errors import RunError, StoreError
 from bmn_search.histogram import merged
 from bmn_search.rules import Rules
-from bmn_search.search.strategy import ChunkResult, Kind, Strategy
+from bmn_search.search.strategy import ChunkResult, Kind, Plan
 
 __all__ = ["Find", "Run", "Store", "Totals", "default_path", "rules_from_json", "rules_to_json"]
 
@@ -231,7 +231,7 @@ class Store:
 
     # Runs
 
-    def begin(self, strategy: Strategy) -> Run:
+    def begin(self, strategy: Plan) -> Run:
         """Enter a new run."""
         row = (
             uuid.uuid4().hex,

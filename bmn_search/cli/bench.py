@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bmn_search import bench as benchmarks
-from bmn_search.cli.options import Seconds, json_option, print_json
+from bmn_search.cli.options import Seconds, deck_option, json_option, print_json
 from bmn_search.cli.progress import Progress
 from bmn_search.compiled import YARDSTICK, available_kernels, chosen_kernel
 from bmn_search.deal import Deck
@@ -15,9 +15,7 @@ from bmn_search.workers import usable_cores
 
 
 @click.command()
-@click.option(
-    "--deck", default="standard52", show_default=True, help="A name, or a SPEC as 14-,2J,2Q,2K."
-)
+@deck_option
 @click.option(
     "--seconds",
     type=Seconds(),

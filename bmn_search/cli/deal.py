@@ -9,6 +9,7 @@ from bmn_search.cli.options import (
     DealCommand,
     DealSource,
     deal_options,
+    deck_option,
     json_option,
     print_json,
     read_text,
@@ -59,9 +60,7 @@ def index(as_json: bool, **source: Any) -> None:
 
 @deal.command(name="from-index", context_settings={"ignore_unknown_options": True})
 @click.argument("numbers", metavar="INDEX...", nargs=-1, required=True)
-@click.option(
-    "--deck", default="standard52", show_default=True, help="A name, or a SPEC as 14-,2J,2Q,2K."
-)
+@deck_option
 @json_option
 def from_index(numbers: tuple[str, ...], deck: str, as_json: bool) -> None:
     """Give the deal that has a number; - alone reads numbers from stdin.

@@ -24,6 +24,7 @@ __all__ = [
     "chosen_rules",
     "db_option",
     "deal_options",
+    "deck_option",
     "json_option",
     "print_json",
     "read_text",
@@ -281,6 +282,13 @@ def deal_options(command: Command) -> Command:
     ):
         command = decorator(command)
     return command
+
+
+def deck_option(command: Command) -> Command:
+    """Add the option that says which deck is dealt."""
+    return click.option(
+        "--deck", default="standard52", show_default=True, help="A name, or a SPEC as 14-,2J,2Q,2K."
+    )(command)
 
 
 def rules_options(command: Command) -> Command:

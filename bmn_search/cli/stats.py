@@ -7,7 +7,13 @@ import sys
 import click
 
 from bmn_search import stats as statistics
-from bmn_search.cli.options import chosen_rules, json_option, print_json, rules_options
+from bmn_search.cli.options import (
+    chosen_rules,
+    deck_option,
+    json_option,
+    print_json,
+    rules_options,
+)
 from bmn_search.cli.progress import Progress
 from bmn_search.deal import Deck
 
@@ -16,9 +22,7 @@ from bmn_search.deal import Deck
 @click.option(
     "--games", type=click.IntRange(1), default=1_000_000, show_default=True, help="How many deals."
 )
-@click.option(
-    "--deck", default="standard52", show_default=True, help="A name, or a SPEC as 14-,2J,2Q,2K."
-)
+@deck_option
 @rules_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which deals.")
 @click.option(

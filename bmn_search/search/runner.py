@@ -11,11 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from bmn_search.engine import play
+from bmn_search.engine import play_both
 from bmn_search.errors import RunError
 from bmn_search.outcome import Outcome
 from bmn_search.rules import Rules
@@ -211,11 +211,10 @@ def prove(candidate: Candidate, rules: Rules) -> Outcome:
     DisagreementError
         When they do not.
     """
-    outcome = play(candidate.deal, rules)
-    oracle = play(candidate.deal, rules, engine="reference")
+    outcome, oracle, agree = play_both(candidate.deal, rules)
     status = "finished" if candidate.kind == "long" else "loop"
     counted = (outcome.status, outcome.cards, outcome.tricks)
-    if replace(outcome, engine="") != replace(oracle, engine="") or counted != (
+    if not agree or counted != (
         status,
         candidate.cards,
         candidate.tricks,

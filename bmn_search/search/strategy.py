@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bmn_search.deal import Deal, Deck
 from bmn_search.rules import Rules
 
-__all__ = ["Candidate", "ChunkResult", "Dropped", "Kind", "Strategy"]
+__all__ = ["Candidate", "ChunkResult", "Dropped", "Kind", "Plan", "Strategy"]
 
 Kind = Literal["long", "loop"]
 
@@ -64,8 +64,8 @@ class ChunkResult:
     candidates: list[Candidate] = field(default_factory=list)
 
 
-class Strategy(Protocol):
-    """A way to search. `chunk` has to be a pure function of the parameters and the number."""
+class Plan(Protocol):
+    """What the store enters of a run: all that determines its results."""
 
     @property
     def name(self) -> str:
@@ -92,13 +92,17 @@ class Strategy(Protocol):
         """How many of the longest games a run keeps, by cards and by tricks."""
         ...
 
+    def parameters(self) -> dict[str, Any]:
+        """Return all else that determines the results, as JSON values."""
+        ...
+
+
+class Strategy(Plan, Protocol):
+    """A way to search. `chunk` has to be a pure function of the plan and the number."""
+
     @property
     def games(self) -> int:
         """How many games a chunk plays."""
-        ...
-
-    def parameters(self) -> dict[str, Any]:
-        """Return all else that determines the results, as JSON values."""
         ...
 
     def chunk(self, number: int, stop: threading.Event) -> ChunkResult:
