@@ -7,7 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bmn_search.ancestry import Ancestry, ancestors, basin, predecessors
     from bmn_search.batch import Batch
+    from bmn_search.cycle import Cycle, find_cycle, step
     from bmn_search.deal import Deal, Deck
     from bmn_search.engine import play, play_many, play_random, random_deals
     from bmn_search.errors import BmnError
@@ -17,37 +19,51 @@ if TYPE_CHECKING:
     from bmn_search.rules import Rules
 
 __all__ = [
+    "Ancestry",
     "Batch",
     "BmnError",
+    "Cycle",
     "Deal",
     "Deck",
     "KnownDeal",
     "Outcome",
     "Rules",
     "Verification",
+    "ancestors",
+    "basin",
+    "find_cycle",
     "known_deals",
     "play",
     "play_many",
     "play_random",
+    "predecessors",
     "random_deals",
+    "step",
     "trace",
     "verify",
 ]
 
 _HOME = {
+    "Ancestry": "ancestry",
     "Batch": "batch",
     "BmnError": "errors",
+    "Cycle": "cycle",
     "Deal": "deal",
     "Deck": "deal",
     "KnownDeal": "known",
     "Outcome": "outcome",
     "Rules": "rules",
     "Verification": "known",
+    "ancestors": "ancestry",
+    "basin": "ancestry",
+    "find_cycle": "cycle",
     "known_deals": "known",
     "play": "engine",
     "play_many": "engine",
     "play_random": "engine",
+    "predecessors": "ancestry",
     "random_deals": "engine",
+    "step": "cycle",
     "trace": "reference",
     "verify": "known",
 }

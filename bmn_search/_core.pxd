@@ -36,6 +36,19 @@ cdef extern from "native/general.h" nogil:
         uint64_t tricks,
     ) noexcept
 
+    ctypedef struct bmn_diary:
+        uint8_t *leader
+        uint32_t *size
+        uint32_t *cards
+        uint32_t *tokens
+        uint32_t *laid
+        uint64_t room
+
+    bint bmn_walk(
+        const uint32_t *tokens, const uint32_t *size, int leader, bint payer_leads,
+        uint64_t tricks, const bmn_diary *diary,
+    ) noexcept
+
 cdef extern from "native/rows.h" nogil:
     ctypedef struct bmn_rules:
         uint8_t penalty[5]
@@ -84,4 +97,28 @@ cdef extern from "native/rows.h" nogil:
     void bmn_play_seed(
         const bmn_job *job, const bmn_deck *deck, uint64_t seed, uint64_t first, size_t n,
         uint8_t *codes, bmn_row *rows,
+    ) noexcept
+
+cdef extern from "native/ancestry.h" nogil:
+    enum:
+        BMN_FOREST_NO_MEMORY
+
+    ctypedef struct bmn_forest:
+        uint32_t cards
+        size_t count
+        uint8_t *codes
+        uint32_t *size
+        uint32_t *distance
+        uint32_t *following
+        uint32_t *laid
+        uint8_t *exchanged
+
+    bint bmn_forest_init(bmn_forest *forest, uint32_t cards, const bmn_rules *rules) noexcept
+    void bmn_forest_free(bmn_forest *forest) noexcept
+    bint bmn_forest_root(
+        bmn_forest *forest, const uint8_t *codes, uint32_t size, uint32_t following, uint32_t laid,
+        bint exchanged,
+    ) noexcept
+    int bmn_forest_grow(
+        bmn_forest *forest, uint32_t depth, size_t limit, size_t rows
     ) noexcept

@@ -41,3 +41,39 @@ def play_seed(
     max_cards: int | None,
     rows: NDArray[np.void],
 ) -> None: ...
+def walk(
+    first: bytes,
+    second: bytes,
+    penalties: bytes,
+    leader: int,
+    payer_leads: bool,
+    leaders: NDArray[np.uint8],
+    sizes: NDArray[np.uint32],
+    cards: NDArray[np.uint32],
+    numbers: NDArray[np.uint32] | None,
+    laid: NDArray[np.uint32] | None,
+) -> None: ...
+
+class Forest:
+    def __new__(cls, cards: int, penalties: bytes, payer_leads: bool) -> Forest: ...
+    def __len__(self) -> int: ...
+    @property
+    def cards(self) -> int: ...
+    def root(
+        self,
+        codes: NDArray[np.uint8],
+        size: int,
+        following: int,
+        laid: int,
+        exchanged: bool,
+    ) -> None: ...
+    def grow(self, depth: int, limit: int, rows: int) -> int: ...
+    def copy(
+        self,
+        codes: NDArray[np.uint8],
+        sizes: NDArray[np.uint32],
+        distance: NDArray[np.uint32],
+        following: NDArray[np.uint32],
+        laid: NDArray[np.uint32],
+        exchanged: NDArray[np.uint8],
+    ) -> None: ...

@@ -8,6 +8,7 @@ they are fast, stand at the top of the headers in ``native/``.
 
 from libc.stdint cimport UINT64_MAX, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 
 cdef bmn_general_rules general_rules(bint payer_leads, object max_tricks, object max_cards):
@@ -264,3 +265,170 @@ def play_seed(
         free(codes)
     if codes == NULL:
         raise MemoryError
+
+
+def walk(
+    bytes first not None,
+    bytes second not None,
+    const uint8_t[::1] penalties not None,
+    bint leader,
+    bint payer_leads,
+    uint8_t[::1] leaders not None,
+    uint32_t[:, ::1] sizes not None,
+    uint32_t[::1] cards not None,
+    uint32_t[:, ::1] numbers,
+    uint32_t[::1] laid,
+):
+    """Play a deal trick by trick and write down what happens, without the GIL.
+
+    Parameters
+    ----------
+    first, second, penalties, leader, payer_leads
+        As in `play`.
+    leaders
+        Gets who leads before each trick, and after the last: shape (tricks + 1,). The game must
+        last so many tricks.
+    sizes
+        Gets the sizes of the leader's packet and of the other one: shape (tricks + 1, 2).
+    cards
+        Gets how many cards are laid in each trick: shape (tricks,).
+    numbers
+        Gets the numbers of the cards, the leader's packet first, counted from 0 over the deal as
+        given: shape (tricks + 1, all cards). Or None.
+    laid
+        Gets the numbers of the cards in the order in which they are laid: shape (cards laid,). Or
+        None.
+    """
+    cdef uint32_t[2] size = [len(first), len(second)]
+    cdef uint64_t tricks = cards.shape[0]
+    cdef bmn_diary diary
+    if leaders.shape[0] != cards.shape[0] + 1 or sizes.shape[0] != cards.shape[0] + 1:
+        raise ValueError("leaders, sizes and cards are not of one length")
+    if sizes.shape[1] != 2:
+        raise ValueError(f"sizes has {sizes.shape[1]} columns: expected 2")
+    diary.leader = &leaders[0]
+    diary.size = &sizes[0, 0]
+    diary.cards = &cards[0] if tricks else NULL
+    diary.tokens = diary.laid = NULL
+    diary.room = 0
+    if numbers is not None:
+        if numbers.shape[0] != leaders.shape[0] or numbers.shape[1] != size[0] + size[1]:
+            raise ValueError("numbers has not a row for each position, a column for each card")
+        diary.tokens = &numbers[0, 0]
+    if laid is not None and laid.shape[0]:
+        diary.laid = &laid[0]
+        diary.room = laid.shape[0]
+    cdef uint32_t *tokens = new_tokens(first + second, penalties)
+    cdef bint done
+    cdef Py_ssize_t row, card
+    with nogil:
+        done = bmn_walk(tokens, size, leader, payer_leads, tricks, &diary)
+        free(tokens)
+    if not done:
+        raise MemoryError
+    if numbers is not None:
+        for row in range(numbers.shape[0]):
+            for card in range(numbers.shape[1]):
+                numbers[row, card] >>= 4
+    if laid is not None:
+        for card in range(laid.shape[0]):
+            laid[card] >>= 4
+
+
+cdef class Forest:
+    """Positions and all that lead to them, each once; see `native/ancestry.h`.
+
+    Parameters
+    ----------
+    cards
+        How many cards a position has.
+    penalties, payer_leads
+        As in `play`.
+    """
+
+    cdef bmn_forest forest
+
+    def __cinit__(self, uint32_t cards, const uint8_t[::1] penalties not None, bint payer_leads):
+        cdef bmn_rules rules
+        cdef int code
+        rules.payer_leads = payer_leads
+        for code in range(5):
+            rules.penalty[code] = penalties[code]
+        if not bmn_forest_init(&self.forest, cards, &rules):
+            raise MemoryError
+
+    def __dealloc__(self):
+        bmn_forest_free(&self.forest)
+
+    def __len__(self):
+        return self.forest.count
+
+    @property
+    def cards(self):
+        """How many cards a position has."""
+        return self.forest.cards
+
+    def root(
+        self, const uint8_t[::1] codes not None, uint32_t size, uint32_t following,
+        uint32_t laid, bint exchanged,
+    ):
+        """Enter a position at distance 0, and how it leads on: see `copy`."""
+        if codes.shape[0] != self.forest.cards or not size <= self.forest.cards:
+            raise ValueError(f"the position has not {self.forest.cards} cards")
+        if not bmn_forest_root(&self.forest, &codes[0], size, following, laid, exchanged):
+            raise MemoryError
+
+    def grow(self, uint32_t depth, size_t limit, size_t rows):
+        """Look for the predecessors of `rows` more positions, without the GIL.
+
+        Parameters
+        ----------
+        depth
+            Most tricks from a root.
+        limit
+            Most positions; fewer than 2**32.
+
+        Returns
+        -------
+        int
+            0: there are more; 1: all are in; 2: there may be more beyond the depth; 3: there are
+            more than the limit. After 3 the forest must not be grown on.
+        """
+        cdef int state
+        with nogil:
+            state = bmn_forest_grow(&self.forest, depth, limit, rows)
+        if state == BMN_FOREST_NO_MEMORY:
+            raise MemoryError
+        return state
+
+    def copy(
+        self,
+        uint8_t[:, ::1] codes not None,
+        uint32_t[::1] sizes not None,
+        uint32_t[::1] distance not None,
+        uint32_t[::1] following not None,
+        uint32_t[::1] laid not None,
+        uint8_t[::1] exchanged not None,
+    ):
+        """Copy the rows: all arrays are as long as the forest, `codes` as wide as a position.
+
+        Gives for each position the codes, the leader's packet first, and the size of that; tricks
+        to the nearest root; the row of the position one trick later, the cards laid in that trick,
+        and whether the other player leads after it.
+        """
+        cdef size_t n = self.forest.count
+        if codes.shape[0] != n or codes.shape[1] != self.forest.cards:
+            raise ValueError(f"codes: expected the shape ({n}, {self.forest.cards})")
+        if not (
+            sizes.shape[0] == distance.shape[0] == following.shape[0] == laid.shape[0]
+            == exchanged.shape[0] == n
+        ):
+            raise ValueError(f"an array has not the length {n}")
+        if n == 0:
+            return
+        memcpy(&codes[0, 0], self.forest.codes, n * self.forest.cards)
+        memcpy(&sizes[0], self.forest.size, n * sizeof(uint32_t))
+        memcpy(&distance[0], self.forest.distance, n * sizeof(uint32_t))
+        memcpy(&following[0], self.forest.following, n * sizeof(uint32_t))
+        memcpy(&laid[0], self.forest.laid, n * sizeof(uint32_t))
+        memcpy(&exchanged[0], self.forest.exchanged, n)

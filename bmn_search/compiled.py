@@ -26,6 +26,7 @@ __all__ = [
     "STATUS",
     "YARDSTICK",
     "Run",
+    "Walk",
     "available_kernels",
     "checked_kernel",
     "chosen_kernel",
@@ -33,9 +34,11 @@ __all__ = [
     "cpu_features",
     "deal_many",
     "follow",
+    "new_forest",
     "play",
     "play_many",
     "play_seed",
+    "walk",
 ]
 
 STATUS: tuple[Status, ...] = ("finished", "loop", "unknown")  # in the order of the codes
@@ -114,6 +117,66 @@ def follow(deal: Deal, rules: Rules, tricks: int) -> tuple[int, list[int], list[
         tricks,
     )
     return leader + 1, leading, other
+
+
+class Walk(NamedTuple):
+    """A game trick by trick; row t is before trick t, the last row after the last trick.
+
+    Attributes
+    ----------
+    leaders
+        uint8, shape (tricks + 1,): who leads, from 0.
+    sizes
+        uint32, shape (tricks + 1, 2): cards in the leader's packet and in the other one.
+    cards
+        uint32, shape (tricks,): laid in each.
+    numbers
+        uint32, shape (tricks + 1, all cards): the numbers of the cards, the leader's packet first,
+        counted from 0 over the deal's first packet and its second. None if not asked for.
+    laid
+        uint32, shape (cards laid,): their numbers in the order in which they are laid. None if not
+        asked for.
+    """
+
+    leaders: NDArray[np.uint8]
+    sizes: NDArray[np.uint32]
+    cards: NDArray[np.uint32]
+    numbers: NDArray[np.uint32] | None
+    laid: NDArray[np.uint32] | None
+
+
+def walk(
+    deal: Deal, rules: Rules, tricks: int, *, numbers: bool = False, laid: int | None = None
+) -> Walk:
+    """Write down `tricks` tricks of a game of two players, which must last so long.
+
+    Parameters
+    ----------
+    numbers
+        Whether to write down the positions.
+    laid
+        How many cards the tricks have, to write down which; None to leave it out.
+    """
+    written = Walk(
+        np.empty(tricks + 1, np.uint8),
+        np.empty((tricks + 1, 2), np.uint32),
+        np.empty(tricks, np.uint32),
+        np.empty((tricks + 1, deal.size), np.uint32) if numbers else None,
+        None if laid is None else np.empty(laid, np.uint32),
+    )
+    _core.walk(
+        *_packets(deal),
+        rules.penalty_table,
+        deal.leader - 1,
+        rules.next_leader == "payer",
+        *written,
+    )
+    return written
+
+
+def new_forest(cards: int, rules: Rules) -> _core.Forest:
+    """Begin backward play of positions of so many cards; see `_core.Forest`."""
+    return _core.Forest(cards, rules.penalty_table, rules.next_leader == "payer")
 
 
 def available_kernels() -> list[str]:

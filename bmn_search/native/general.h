@@ -295,4 +295,52 @@ static int bmn_advance(uint32_t *tokens, uint32_t size[2], int leader,
     free(memory);
     return t.leader;
 }
+
+/* Where bmn_walk writes what happens; row t is before trick t, the leader's packet first. */
+typedef struct {
+    uint8_t *leader;  /* tricks + 1 */
+    uint32_t *size;   /* 2 * (tricks + 1): of the leader's packet, of the other one */
+    uint32_t *cards;  /* tricks: laid in each */
+    uint32_t *tokens; /* (tricks + 1) * all cards, or NULL */
+    uint32_t *laid;   /* `room` tokens in the order in which they are laid, or NULL */
+    uint64_t room;
+} bmn_diary;
+
+static void bmn_write(const bmn_table *t, uint64_t row, const bmn_diary *diary)
+{
+    uint32_t all = t->size[0] + t->size[1];
+    uint32_t *out = diary->tokens ? diary->tokens + row * all : NULL;
+    diary->leader[row] = (uint8_t)t->leader;
+    for (int side = 0; side < 2; side++) {
+        int player = t->leader ^ side;
+        diary->size[2 * row + side] = t->size[player];
+        for (uint32_t i = 0; out != NULL && i < t->size[player]; i++)
+            *out++ = t->ring[player][(t->head[player] + i) & t->mask];
+    }
+}
+
+/* Plays `tricks` tricks of a game that lasts so long and writes them down; false for want of
+ * memory. */
+static bool bmn_walk(const uint32_t *tokens, const uint32_t size[2], int leader, bool payer_leads,
+                     uint64_t tricks, const bmn_diary *diary)
+{
+    uint32_t mask = bmn_mask_for(size);
+    uint32_t *memory = malloc(bmn_memory_for(mask) * sizeof *memory);
+    if (memory == NULL)
+        return false;
+    uint32_t *pile = memory + 2 * ((size_t)mask + 1);
+    bmn_table t;
+    bmn_table_set(&t, memory, mask, tokens, size, leader);
+    bmn_write(&t, 0, diary);
+    for (uint64_t row = 0; row < tricks && !t.over; row++) {
+        uint64_t before = t.count.cards;
+        bmn_trick(&t, payer_leads, pile);
+        diary->cards[row] = (uint32_t)(t.count.cards - before);
+        if (diary->laid != NULL && t.count.cards <= diary->room)
+            memcpy(diary->laid + before, pile, diary->cards[row] * sizeof *pile);
+        bmn_write(&t, row + 1, diary);
+    }
+    free(memory);
+    return true;
+}
 #endif
