@@ -1,3 +1,5 @@
+from typing import final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,6 +56,7 @@ def walk(
     laid: NDArray[np.uint32] | None,
 ) -> None: ...
 
+@final
 class Forest:
     def __new__(cls, cards: int, penalties: bytes, payer_leads: bool) -> Forest: ...
     def __len__(self) -> int: ...

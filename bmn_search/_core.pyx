@@ -6,6 +6,7 @@ Cards are bytes, the code of a card its place in ``-JQKA``. The algorithms, and 
 they are fast, stand at the top of the headers in ``native/``.
 """
 
+cimport cython
 from libc.stdint cimport UINT64_MAX, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -335,6 +336,8 @@ def walk(
             laid[card] >>= 4
 
 
+@cython.final
+@cython.auto_pickle(False)
 cdef class Forest:
     """Positions and all that lead to them, each once; see `native/ancestry.h`.
 

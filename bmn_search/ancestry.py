@@ -8,6 +8,7 @@ deal in which player 1 leads is one position, and a basin holds no mirrored copi
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -90,14 +91,14 @@ class Ancestry:
     def balanced(self) -> NDArray[np.bool_]:
         """Which positions could be dealt: equal packets; of an odd card the leader has it."""
         cards = self.codes.shape[1]
-        return self.sizes == cards - cards // 2
+        return np.asarray(self.sizes == cards - cards // 2)
 
     @cached_property
     def cards(self) -> NDArray[np.int64]:
         """Cards laid on the way to the nearest root: int64, one entry a position."""
         laid = np.zeros(len(self), np.int64)
         starts = np.searchsorted(self.distance, np.arange(1, self.depth + 2))
-        for first, end in zip(starts, starts[1:], strict=False):
+        for first, end in pairwise(starts):
             laid[first:end] = laid[self.following[first:end]] + self.laid[first:end]
         return laid
 
@@ -223,13 +224,22 @@ def _grown(
     while not (state := forest.grow(depth, limit, SLICE)):
         if progress:
             progress(len(forest))
-    count, cards = len(forest), forest.cards
-    codes = np.empty((count, cards), np.uint8)
-    numbers = [np.empty(count, np.uint32) for _ in range(4)]
+    count = len(forest)
+    codes = np.empty((count, forest.cards), np.uint8)
+    sizes, distance, following, laid = np.empty((4, count), np.uint32)
     exchanged = np.empty(count, np.uint8)
-    forest.copy(codes, *numbers, exchanged)
+    forest.copy(codes, sizes, distance, following, laid, exchanged)
     return Ancestry(
-        rules, leader, roots, _ENDED[state - 1], codes, *numbers, exchanged.view(np.bool_)
+        rules,
+        leader,
+        roots,
+        _ENDED[state - 1],
+        codes,
+        sizes,
+        distance,
+        following,
+        laid,
+        exchanged.view(np.bool_),
     )
 
 

@@ -169,7 +169,11 @@ def walk(
         rules.penalty_table,
         deal.leader - 1,
         rules.next_leader == "payer",
-        *written,
+        written.leaders,
+        written.sizes,
+        written.cards,
+        written.numbers,
+        written.laid,
     )
     return written
 
