@@ -115,6 +115,11 @@ class Ancestry:
                 at = int(self.following[at])
         return relative(self.codes[row], int(self.sizes[row]), leader)
 
+    def longest_first(self) -> NDArray[np.intp]:
+        """Return the rows of the balanced positions but for roots, the longest way first."""
+        rows = np.flatnonzero(self.balanced & (self.distance > 0))
+        return rows[np.argsort(-self.cards[rows], kind="stable")]
+
     def balanced_deals(self) -> list[Deal]:
         """Return the balanced positions as deals, player 1 leading, nearest first."""
         return [
@@ -255,9 +260,7 @@ def longest_ancestor(
         deal within the limit leads here.
     """
     found = ancestors(deal, None, limit, rules)
-    rows = np.flatnonzero(found.balanced & (found.distance > 0))
-    if not len(rows):
-        return None
-    row = rows[np.argmax(found.cards[rows])]
-    longer = Count(int(found.cards[row]), int(found.distance[row]))
-    return relative(found.codes[row], int(found.sizes[row])), longer
+    for row in found.longest_first():
+        longer = Count(int(found.cards[row]), int(found.distance[row]))
+        return relative(found.codes[row], int(found.sizes[row])), longer
+    return None

@@ -2,12 +2,20 @@
 
 from collections.abc import Iterable, Iterator
 
+from bmn_search import ranks
+from bmn_search.ancestry import Ancestry
+from bmn_search.cycle import Cycle
+from bmn_search.deal import Deal
 from bmn_search.known import Verification
+from bmn_search.notation import SYMBOLS
 from bmn_search.outcome import Count, Distinct, Outcome
 from bmn_search.reference import Event
 
 __all__ = [
+    "ENDED",
+    "basin_lines",
     "counted",
+    "cycle_lines",
     "outcome_lines",
     "outcome_summary",
     "printable",
@@ -85,9 +93,71 @@ def outcome_lines(outcome: Outcome, distinct: Distinct = "none") -> Iterator[str
     if outcome.result != "none":
         facts["result"] = _ending(outcome)
     facts["engine"] = outcome.engine
+    yield from _table(facts)
+
+
+def _table(facts: dict[str, str]) -> Iterator[str]:
     width = max(map(len, facts)) + 2
     for name, fact in facts.items():
         yield f"{name:{width}}{fact}"
+
+
+_MIRROR = "players exchanged after half of it"
+# How the end of backward play is told.
+ENDED = {
+    "complete": "",
+    "depth": " (as far as asked: there may be more)",
+    "limit": " (the limit was reached: there are more)",
+}
+
+
+def cycle_lines(deal: Deal, cycle: Cycle, around: Ancestry) -> Iterator[str]:
+    """Say all that is known of a cycle and its basin, one fact a line."""
+    least, most = cycle.packet_sizes
+    choices = ranks.choices(cycle)
+    yield from _table(
+        {
+            "deal": str(deal),
+            "rules": cycle.rules.name,
+            "transient": _count(*cycle.transient),
+            "cycle": _count(*cycle.period) + (f" (mirror: {_MIRROR})" if cycle.mirror else ""),
+            "canonical": str(cycle.canonical),
+            "packet sizes": f"{least} to {most}",
+            "lead moves": f"{cycle.lead_moves:,} times",
+            "longest trick": counted(cycle.longest_trick, "card"),
+            "plain apart": _count(*cycle.distinct_period("plain")),
+            "all apart": _count(*cycle.distinct_period("all")),
+            "orbits": _orbits(cycle),
+            "ranks": f"{counted(choices, 'choice')} in this deck",
+            "normal form": str(ranks.normal_form(cycle).canonical),
+            "basin": f"{counted(len(around), 'position')} up to exchange, {around.depth + 1:,} "
+            f"levels with the cycle{ENDED[around.ended]}",
+            "balanced deals": f"{int(around.balanced.sum()):,}",
+        }
+    )
+
+
+def _orbits(cycle: Cycle) -> str:
+    """Say of each orbit of pay cards how many cards it has and which ranks they may have."""
+    found = ranks.orbits(cycle)
+    pay = sorted((orbit for orbit in found if orbit.least), key=lambda orbit: orbit.places)
+    words = [
+        f"{len(orbit.places)}{SYMBOLS[orbit.code]}"
+        + ("" if orbit.exact else f" at least {orbit.least}")
+        for orbit in pay
+    ]
+    plain = [f"{len(orbit.places)}-" for orbit in found if not orbit.least]
+    return ", ".join([*plain, *words])
+
+
+def basin_lines(around: Ancestry) -> Iterator[str]:
+    """List the positions of a basin: tricks and cards to the cycle, and which are balanced."""
+    yield f"{'tricks':>7}{'cards':>7}  balanced  position"
+    for row in range(len(around)):
+        yield (
+            f"{around.distance[row]:>7}{around.cards[row]:>7}  "
+            f"{'yes' if around.balanced[row] else '':<8}  {around.deal(row)}"
+        )
 
 
 def trace_lines(events: Iterable[Event], players: int) -> Iterator[str]:

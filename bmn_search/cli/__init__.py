@@ -26,6 +26,8 @@ COMMANDS = {
     "stats": ("stats", "Play sampled deals and tell how long games are."),
     "bench": ("bench", "Measure the kernels against a yardstick."),
     "info": ("info", "Say what this machine offers and which kernel is used."),
+    "cycle": ("cycle", "Study the cycle of a deal that never ends, and its basin."),
+    "ancestors": ("ancestors", "List the balanced deals that lead to a deal, the longest first."),
     "search": ("search", "Look for long games and for games that never end."),
     "finds": ("finds", "List, show, export and import what searches found."),
 }

@@ -26,6 +26,7 @@ __all__ = [
     "deal_options",
     "deck_option",
     "json_option",
+    "optional_deal_options",
     "print_json",
     "read_text",
     "rules_options",
@@ -225,12 +226,12 @@ def _unshielded(ctx: click.Context, param: click.Parameter, texts: tuple[str, ..
     return tuple(text.removeprefix(_SHIELD) for text in texts)
 
 
-def deal_options(command: Command) -> Command:
+def deal_options(command: Command, required: bool = True) -> Command:
     """Add the arguments and options that say which deals, and how to read them."""
     for decorator in reversed(
         [
             click.argument(
-                "texts", metavar="DEAL...", nargs=-1, required=True, callback=_unshielded
+                "texts", metavar="DEAL...", nargs=-1, required=required, callback=_unshielded
             ),
             click.option(
                 "--notation",
@@ -282,6 +283,11 @@ def deal_options(command: Command) -> Command:
     ):
         command = decorator(command)
     return command
+
+
+def optional_deal_options(command: Command) -> Command:
+    """Add the same for a command that can do without deals."""
+    return deal_options(command, required=False)
 
 
 def deck_option(command: Command) -> Command:
