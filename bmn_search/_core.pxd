@@ -103,6 +103,17 @@ cdef extern from "native/ancestry.h" nogil:
     enum:
         BMN_FOREST_NO_MEMORY
 
+    ctypedef struct bmn_backward:
+        pass
+
+    bmn_backward bmn_backward_from(
+        const uint8_t *codes, uint32_t cards, uint32_t size, const bmn_rules *rules
+    ) noexcept
+    bint bmn_backward_next(bmn_backward *backward) noexcept
+    bint bmn_backward_build(
+        const bmn_backward *backward, uint8_t *codes, uint32_t *size, bint *exchanged
+    ) noexcept
+
     ctypedef struct bmn_forest:
         uint32_t cards
         size_t count

@@ -55,6 +55,9 @@ def walk(
     numbers: NDArray[np.uint32] | None,
     laid: NDArray[np.uint32] | None,
 ) -> None: ...
+def predecessors(
+    codes: bytes, size: int, penalties: bytes, payer_leads: bool
+) -> list[tuple[bytes, int, bool]]: ...
 
 @final
 class Forest:

@@ -131,17 +131,23 @@ cdef bmn_deck new_deck(const uint32_t[::1] counts, uint32_t split):
     return deck
 
 
+cdef bmn_rules plain_rules(const uint8_t[::1] penalties, bint payer_leads):
+    cdef bmn_rules rules
+    cdef int code
+    rules.payer_leads = payer_leads
+    for code in range(5):
+        rules.penalty[code] = penalties[code]
+    return rules
+
+
 cdef bmn_job new_job(
     int kernel, const uint8_t[::1] penalties, bint payer_leads, max_tricks, max_cards,
     uint32_t most_cards,
 ):
     """Prepare to play; whoever calls frees the job."""
     cdef bmn_job job
-    cdef int code
     job.kernel = kernel
-    job.rules.payer_leads = payer_leads
-    for code in range(5):
-        job.rules.penalty[code] = penalties[code]
+    job.rules = plain_rules(penalties, payer_leads)
     job.max_tricks = UINT64_MAX if max_tricks is None else max_tricks
     job.max_cards = UINT64_MAX if max_cards is None else max_cards
     if not bmn_job_init(&job, most_cards):
@@ -336,6 +342,38 @@ def walk(
             laid[card] >>= 4
 
 
+def predecessors(
+    bytes codes not None, uint32_t size, const uint8_t[::1] penalties not None, bint payer_leads
+):
+    """List the positions from which one trick leads here.
+
+    Parameters
+    ----------
+    codes, size
+        Card codes, the packet of the leader first, and the size of that.
+    penalties, payer_leads
+        As in `play`.
+
+    Returns
+    -------
+    list
+        For each ``(codes, size, exchanged)``, `exchanged` telling whether its leader is not the
+        one who leads here.
+    """
+    if size > <uint32_t>len(codes):
+        raise ValueError(f"the leader has {size} cards: expected at most {len(codes)}")
+    cdef bmn_rules rules = plain_rules(penalties, payer_leads)
+    cdef bmn_backward backward = bmn_backward_from(codes, <uint32_t>len(codes), size, &rules)
+    cdef bytearray before = bytearray(len(codes))
+    cdef uint32_t before_size
+    cdef bint exchanged
+    found = []
+    while bmn_backward_next(&backward):
+        if bmn_backward_build(&backward, before, &before_size, &exchanged):
+            found.append((bytes(before), before_size, bool(exchanged)))
+    return found
+
+
 @cython.final
 @cython.auto_pickle(False)
 cdef class Forest:
@@ -352,11 +390,7 @@ cdef class Forest:
     cdef bmn_forest forest
 
     def __cinit__(self, uint32_t cards, const uint8_t[::1] penalties not None, bint payer_leads):
-        cdef bmn_rules rules
-        cdef int code
-        rules.payer_leads = payer_leads
-        for code in range(5):
-            rules.penalty[code] = penalties[code]
+        cdef bmn_rules rules = plain_rules(penalties, payer_leads)
         if not bmn_forest_init(&self.forest, cards, &rules):
             raise MemoryError
 

@@ -143,9 +143,8 @@ def predecessors(position: Deal | str, rules: Rules = STANDARD) -> list[Deal]:
     >>> [str(deal) for deal in predecessors("---J-/-Q--")]
     ['J---/--Q--', 'J--/---Q-- leader=2', '-J-/---Q--', '-J/----Q-- leader=2']
     """
-    around = ancestors(position, 1, MOST, rules)
-    first = [row for row in range(1, len(around)) if around.distance[row] == 1]
-    return [around.deal(row) for row in first]
+    found = compiled.predecessors(two_packets(position), rules)
+    return [relative(codes, size, leader) for codes, size, leader in found]
 
 
 def ancestors(

@@ -38,6 +38,7 @@ __all__ = [
     "play",
     "play_many",
     "play_seed",
+    "predecessors",
     "walk",
 ]
 
@@ -176,6 +177,25 @@ def walk(
         written.laid,
     )
     return written
+
+
+def predecessors(deal: Deal, rules: Rules) -> list[tuple[bytes, int, int]]:
+    """List the positions of two players from which one trick leads to this one.
+
+    Returns
+    -------
+    list
+        For each the card codes, the leader's packet first, the size of that, and who leads, from 1.
+    """
+    packets = _packets(deal)
+    leading, other = packets if deal.leader == 1 else packets[::-1]
+    found = _core.predecessors(
+        leading + other, len(leading), rules.penalty_table, rules.next_leader == "payer"
+    )
+    return [
+        (codes, size, 3 - deal.leader if exchanged else deal.leader)
+        for codes, size, exchanged in found
+    ]
 
 
 def new_forest(cards: int, rules: Rules) -> _core.Forest:

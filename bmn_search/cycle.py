@@ -8,6 +8,7 @@ all cards after the least common multiple of these; and since a permutation can 
 recurs earlier: the transient stays. That is exact, and no slower where the answer is astronomical.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lcm
@@ -125,9 +126,9 @@ class Cycle:
         return relative(self.codes[trick], int(self.sizes[trick]))
 
 
-def relative(codes: NDArray[np.uint8], size: int, leader: int = 1) -> Deal:
+def relative(codes: Iterable[int], size: int, leader: int = 1) -> Deal:
     """Make a deal of card codes, the packet of the leader first, and the size of that."""
-    cards = "".join(map(SYMBOLS.__getitem__, codes.tolist()))
+    cards = "".join(map(SYMBOLS.__getitem__, codes))
     packets = cards[:size], cards[size:]
     return Deal(packets if leader == 1 else packets[::-1], leader)
 

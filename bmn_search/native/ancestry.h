@@ -77,7 +77,7 @@ static bool bmn_backward_next(bmn_backward *b)
  * the size of that. `exchanged`: whether its leader is not the one who leads now. Returns false if
  * there is none after all: the loser of a game that ends here would have had no cards. */
 static bool bmn_backward_build(const bmn_backward *b, uint8_t *codes, uint32_t *size,
-                               bool *exchanged)
+                               int *exchanged)
 {
     uint32_t laid[2] = {0, 0}, debt = 0;
     uint8_t *end = codes + b->taken + b->left;
@@ -252,7 +252,7 @@ static bool bmn_forest_expand(bmn_forest *f)
     bmn_backward b = bmn_backward_from(f->present, f->cards, f->size[row], &f->rules);
     while (bmn_backward_next(&b)) {
         uint32_t size;
-        bool exchanged;
+        int exchanged;
         if (f->count == f->capacity && !bmn_forest_double(f))
             return false;
         if (bmn_backward_build(&b, f->codes + f->count * f->cards, &size, &exchanged))
