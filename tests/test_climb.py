@@ -2,11 +2,13 @@
 
 import itertools
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bmn_search import Deal, Rules, play, play_random
+from bmn_search.ancestry import longest_ancestor
 from bmn_search.deal import CAMICIA40, HALF20, STANDARD52, Deck
 from bmn_search.engine import play_many, random_deals
 from bmn_search.errors import BmnError
@@ -261,30 +263,22 @@ def test_games_stopped_by_a_limit_are_ignored():
     assert {found.kind for found in result.candidates} == {"long"}
 
 
-def test_ancestors_stand_for_the_best(played):
-    known = known_deals()[0].deal
-    asked = []
+def test_ancestors_stand_for_the_best(monkeypatch):
+    """A climb finds the longest ancestor of where it starts, and only if it looks for it."""
+    deal = Deal.parse("K-KK----K-A-----JAA--Q--J-/---Q---Q-J-----J------AQ--")
+    longest, longer = longest_ancestor(deal)
 
-    def ancestor(deal: Deal) -> Deal:
-        asked.append(deal)
-        return known
+    def as_it_is(*arguments):
+        """Leave the starts unchanged."""
 
-    plan = Climb(games=1_000, population=100, keep=3, ancestors_every=4, longest_ancestor=ancestor)
+    monkeypatch.setattr("bmn_search.search.climb._Editor.exchange_pay", as_it_is)
+    plan = Climb(games=1_000, population=100, keep=3, starts=(str(deal),), ancestors_every=4)
     result = run(plan)
-    assert len(asked) >= 3
-    best = np.argsort(-played[0][1]["cards"].astype(np.int64), kind="stable")
-    assert all(play(deal).cards >= played[0][1]["cards"][best[2]] for deal in asked[:3])
-    assert known in [found.deal for found in result.candidates if found.kind == "loop"]
     assert result.games == 1_000
-    assert "ancestor" in plan.parameters()["longest_ancestor"]
-    bad = Climb(
-        games=900,
-        population=100,
-        ancestors_every=2,
-        longest_ancestor=lambda deal: HALF20.deal_at(0),
-    )
-    with pytest.raises(BmnError):
-        run(bad)
+    assert result.candidates[0].deal == longest
+    assert result.candidates[0].cards == play(deal).cards + longer.cards
+    without = run(replace(plan, ancestors_every=0))
+    assert without.candidates[0].deal == deal
 
 
 def test_parameters_are_all_that_determines_a_chunk():

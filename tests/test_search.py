@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from bmn_search import Deal, Deck, Rules, play, play_random, random_deals
+from bmn_search.ancestry import longest_ancestor
 from bmn_search.deal import HALF20, STANDARD52
 from bmn_search.errors import RunError, StoreError
 from bmn_search.finds import export, import_file, known_name
@@ -427,6 +428,11 @@ class TestFinds:
         assert loops[-1] == f"{len(loops) - 1} find{'s' * (len(loops) != 2)}"
         shown = bmn("finds", "show", str(listed[0]["id"]), *db, check=0).stdout
         assert f"play it again     bmn play --deck half20 {listed[0]['deal']}" in shown
+        told = json.loads(bmn("finds", "show", str(listed[0]["id"]), *db, "--json").stdout)
+        longer = longest_ancestor(Deal.parse(listed[0]["deal"]))
+        assert longer is None or told["longest_ancestor"]["deal"] == str(longer[0])
+        assert (longer is None) == (told["longest_ancestor"] is None)
+        assert (longer is None) == ("longest ancestor" not in shown)
         mine = tmp_path / "mine.txt"
         bmn("finds", "export", *db, "--format", "known", "--output", str(mine), check=0)
         assert " 0 fail" in bmn("verify", str(mine), check=0).stdout

@@ -6,6 +6,7 @@ import click
 
 from bmn_search import engine, report
 from bmn_search import finds as board
+from bmn_search.ancestry import longest_ancestor
 from bmn_search.cli.options import db_option, json_option, print_json
 from bmn_search.deal import Deal, Deck
 from bmn_search.errors import StoreError
@@ -94,7 +95,7 @@ def list_finds(
 @db_option
 @json_option
 def show(number: int, db: str | None, as_json: bool) -> None:
-    """Show a find, and how to play it again.
+    """Show a find, how to play it again, and the longest deal that leads to it.
 
     \b
     Example:
@@ -103,12 +104,19 @@ def show(number: int, db: str | None, as_json: bool) -> None:
     with Store(db, create=False) as store:
         find = store.find(number)
         run = store.run(find.run)
+    deal = Deal.parse(find.deal)
+    longer = longest_ancestor(deal, find.rules)
     if as_json:
-        print_json(board.document(find))
+        ancestor = longer and {
+            "deal": str(longer[0]),
+            "cards": find.cards + longer[1].cards,
+            "tricks": find.tricks + longer[1].tricks,
+        }
+        print_json({**board.document(find), "longest_ancestor": ancestor})
         return
-    outcome = engine.play(Deal.parse(find.deal), find.rules)
+    outcome = engine.play(deal, find.rules)
     click.echo("\n".join(report.outcome_lines(outcome)))
-    known = board.known_name(Deal.parse(find.deal), find.rules)
+    known = board.known_name(deal, find.rules)
     click.echo(f"known as          {known or 'not among the known deals'}")
     click.echo(
         f"found             by run {run.id} ({run.strategy}, seed {run.seed}), chunk {find.chunk}, "
@@ -119,6 +127,10 @@ def show(number: int, db: str | None, as_json: bool) -> None:
     rules += f" --penalties {penalties}" if penalties else ""
     deck = "" if find.deck.name == "standard52" else f" --deck {find.deck}"
     click.echo(f"play it again     bmn play{rules}{deck} {find.deal}")
+    if longer:
+        cards, tricks = longer[1]
+        more = f"{report.counted(cards, 'card')}, {report.counted(tricks, 'trick')}"
+        click.echo(f"longest ancestor  {longer[0]}, +{more}")
 
 
 @finds.command()

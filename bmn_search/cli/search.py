@@ -144,6 +144,12 @@ def random(**options: Any) -> None:
     help="What to lengthen.  [default: cards]",
 )
 @click.option(
+    "--ancestors-every",
+    type=click.IntRange(0),
+    help="Generations between two looks for longer ancestors of the best; 0: never.  "
+    f"[default: {Climb.ancestors_every}]",
+)
+@click.option(
     "--from",
     "start",
     metavar="known|FILE",
@@ -165,14 +171,14 @@ def climb(**options: Any) -> None:
       bmn search climb --moves pay=1 --edits 2 --temperature 100 --games 20000000
       bmn search climb --from known --seconds 60
     """
-    keys = ("population", "edits", "temperature", "patience", "objective")
+    keys = ("population", "edits", "temperature", "patience", "objective", "ancestors_every")
     chosen = {key: options[key] for key in keys if options[key] is not None}
     if options["moves"] is not None:
         chosen["moves"] = _weights(options["moves"])
 
     def make(deck: Deck, rules: Rules, seed: int, keep: int, old: dict[str, Any]) -> Strategy:
         if old:
-            own = {key: old[key] for key in (*keys, "games", "elite", "ancestors_every")}
+            own = {key: old[key] for key in (*keys, "games", "elite")}
             moves, starts = tuple(old["moves"].values()), tuple(old["starts"])
             return Climb(deck, rules, seed, keep, moves=moves, starts=starts, **own)
         if options["start"] is not None:

@@ -2,13 +2,13 @@
 
 import math
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bmn_search.ancestry import longest_ancestor
 from bmn_search.batch import Batch
 from bmn_search.deal import STANDARD52, Deal, Deck
 from bmn_search.engine import play_many, random_deals
@@ -31,6 +31,7 @@ START_EDITS = 3  # most exchanges of pay cards between a start and the deal that
 TRIES = 8  # draws of two cards that should lie in different packets
 EULER = 0.5772156649015329
 MOST = 2**64
+MOST_ANCESTORS = 20_000  # positions looked at behind a deal; nearly all have a few dozen
 MOST_CARDS = 1024  # of a deck: all pairs of its cards are listed
 
 
@@ -79,10 +80,9 @@ class Climb:
     starts
         Texts of balanced deals. A fresh start then is one of them with one to three exchanges of
         pay cards, instead of a random deal: deals that never end, or long games.
-    ancestors_every, longest_ancestor
-        Every so many generations, the `keep` best individuals are replaced by what the function
-        makes of them, if that is longer. It must return a deal of the same deck and packet sizes.
-        0 or None: never.
+    ancestors_every
+        Every so many generations, each of the `keep` best individuals gives way to its longest
+        balanced ancestor (`longest_ancestor`), if it has one: longer for nothing. 0: never.
 
     Raises
     ------
@@ -113,8 +113,7 @@ class Climb:
     objective: Objective = "cards"
     elite: float = 1.0
     starts: tuple[str, ...] = ()
-    ancestors_every: int = 0
-    longest_ancestor: Callable[[Deal], Deal] | None = None
+    ancestors_every: int = 10
 
     def __post_init__(self) -> None:
         at_least = {"games": 1, "population": 1, "edits": 1, "keep": 1, "patience": 0}
@@ -132,7 +131,6 @@ class Climb:
 
     def parameters(self) -> dict[str, Any]:
         """Return all else that determines the results, as JSON values."""
-        hook = self.longest_ancestor
         return {
             "games": self.games,
             "population": self.population,
@@ -143,8 +141,7 @@ class Climb:
             "objective": self.objective,
             "elite": self.elite,
             "starts": list(self.starts),
-            "ancestors_every": self.ancestors_every if hook else 0,
-            "longest_ancestor": getattr(hook, "__qualname__", repr(hook)) if hook else None,
+            "ancestors_every": self.ancestors_every,
         }
 
     def chunk(self, number: int, stop: threading.Event) -> ChunkResult:
@@ -155,7 +152,7 @@ class Climb:
         Dropped
             When `stop` is set, before the next generation.
         BmnError
-            When the number is out of range, or `longest_ancestor` returns another kind of deal.
+            When the number is out of range.
         """
         if not 0 <= number < MOST // self.games:
             raise BmnError(f"chunk {number} is out of range")
@@ -374,16 +371,18 @@ class _Climbers:
         return deals
 
     def _put_ancestors(self, children: _Deals, fresh: NDArray[np.bool_]) -> None:
-        """Let the ancestors of the best individuals stand for their children."""
-        hook = self.plan.longest_ancestor
-        if hook is None:
-            return
+        """Let the longest ancestors of the best individuals stand for their children."""
         best = np.argsort(-self.scores[: len(fresh)], kind="stable")[: self.plan.keep]
         chosen = best[~fresh[best]]
-        if len(chosen):
-            deals = Batch.split(self.deals.codes[chosen], self.plan.deck.sizes[0])
-            codes = [_codes_of(hook(deal), self.plan.deck) for deal in deals]
-            children.put(chosen, _Deals.of(np.array(codes)), np.arange(len(chosen)))
+        rows, codes = [], []
+        for row in chosen.tolist():
+            deal = Batch.split(self.deals.codes[row : row + 1], self.plan.deck.sizes[0])[0]
+            longer = longest_ancestor(deal, self.plan.rules, MOST_ANCESTORS)
+            if longer:
+                rows.append(row)
+                codes.append(_codes_of(longer[0], self.plan.deck))
+        if rows:
+            children.put(np.array(rows), _Deals.of(np.array(codes)), np.arange(len(rows)))
 
     def _record(self, children: NDArray[np.uint8], rows: NDArray[np.void]) -> None:
         """Count the games, and note the longest and the loops."""
