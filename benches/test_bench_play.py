@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from bmn_search import Deal, play, play_many, play_random, random_deals
+from bmn_search import (
+    Deal,
+    ancestors,
+    basin,
+    find_cycle,
+    play,
+    play_many,
+    play_random,
+    random_deals,
+)
 from bmn_search.compiled import YARDSTICK, available_kernels, compiler
 from bmn_search.deal import STANDARD52
 
@@ -72,3 +81,20 @@ def test_parse(benchmark):
 def test_index(benchmark):
     index = benchmark(STANDARD52.index, Deal.parse(CASELLA))
     assert index == 472460898658889399111
+
+
+def test_ancestors(benchmark):
+    """A deal with an unusually large family: 8,349 ancestors, up to 158 tricks back."""
+    deal = Deal.parse("-Q---A---J-Q----K---KA-JA----/----K-QK-------J--AJQ--")
+    around = benchmark(ancestors, deal)
+    benchmark.extra_info["unit"] = "predecessors"
+    rate(benchmark, len(around) - 1)
+    assert (len(around) - 1, around.depth) == (8349, 158)
+
+
+def test_basin(benchmark):
+    cycle = find_cycle(CASELLA)
+    around = benchmark(basin, cycle)
+    benchmark.extra_info["unit"] = "predecessors"
+    rate(benchmark, len(around))
+    assert len(around) == 2670

@@ -166,8 +166,8 @@ def step(position: Deal | str, rules: Rules = STANDARD) -> Deal:
 
     Examples
     --------
-    >>> str(step("--J/-J-"))
-    '-J-/--J leader=2'
+    >>> str(step("J--/-J-"))
+    '--J-/J-'
     """
     deal = two_packets(position)
     if not all(deal.packets):

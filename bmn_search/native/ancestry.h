@@ -18,7 +18,7 @@
  * (upper hash, number) pairs: 8 bytes a slot, so that the codes are compared only where 32 bits of
  * the hash agree. A node is its codes and 17 bytes; there are no pointers, and arrays double.
  *
- * Measured (benches/test_ancestry.py): see docs/cycles.md.
+ * Measured (docs/cycles.md): 5 to 7 million positions a second on one core.
  */
 #ifndef BMN_ANCESTRY_H
 #define BMN_ANCESTRY_H
