@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bmn_search.outcome import Outcome
     from bmn_search.reference import trace
     from bmn_search.rules import Rules
+    from bmn_search.worlds import World, world
 
 __all__ = [
     "Ancestry",
@@ -29,6 +30,7 @@ __all__ = [
     "Outcome",
     "Rules",
     "Verification",
+    "World",
     "ancestors",
     "basin",
     "find_cycle",
@@ -41,6 +43,7 @@ __all__ = [
     "step",
     "trace",
     "verify",
+    "world",
 ]
 
 _HOME = {
@@ -54,6 +57,7 @@ _HOME = {
     "Outcome": "outcome",
     "Rules": "rules",
     "Verification": "known",
+    "World": "worlds",
     "ancestors": "ancestry",
     "basin": "ancestry",
     "find_cycle": "cycle",
@@ -66,6 +70,7 @@ _HOME = {
     "step": "cycle",
     "trace": "reference",
     "verify": "known",
+    "world": "worlds",
 }
 
 

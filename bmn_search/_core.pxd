@@ -133,3 +133,29 @@ cdef extern from "native/ancestry.h" nogil:
     int bmn_forest_grow(
         bmn_forest *forest, uint32_t depth, size_t limit, size_t rows
     ) noexcept
+
+cdef extern from "native/world.h" nogil:
+    const uint32_t BMN_NO_CYCLE
+
+    ctypedef struct bmn_shell:
+        uint64_t positions
+        uint64_t balanced
+        uint32_t canonical
+        uint32_t distance
+
+    ctypedef struct bmn_world:
+        uint32_t cards
+        uint32_t arrangements
+        bmn_shell *shells
+        uint32_t shell_count
+
+    bint bmn_world_init(
+        bmn_world *world, const uint32_t *count, const bmn_rules *rules
+    ) noexcept
+    void bmn_world_free(bmn_world *world) noexcept
+    void bmn_world_play(
+        const bmn_world *world, uint32_t *link, uint32_t first, uint32_t count
+    ) noexcept
+    bint bmn_world_follow(
+        bmn_world *world, uint32_t *link, uint32_t first, uint32_t count
+    ) noexcept

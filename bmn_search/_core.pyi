@@ -83,3 +83,16 @@ class Forest:
         laid: NDArray[np.uint32],
         exchanged: NDArray[np.uint8],
     ) -> None: ...
+
+@final
+class World:
+    def __new__(
+        cls,
+        counts: NDArray[np.uint32],
+        penalties: bytes,
+        payer_leads: bool,
+        links: NDArray[np.uint32],
+    ) -> World: ...
+    def play(self, first: int, count: int) -> None: ...
+    def follow(self, first: int, count: int) -> None: ...
+    def shells(self) -> list[tuple[int, int, int | None, int]]: ...

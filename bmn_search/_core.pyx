@@ -469,3 +469,72 @@ cdef class Forest:
         memcpy(&following[0], self.forest.following, n * sizeof(uint32_t))
         memcpy(&laid[0], self.forest.laid, n * sizeof(uint32_t))
         memcpy(&exchanged[0], self.forest.exchanged, n)
+
+
+@cython.final
+@cython.auto_pickle(False)
+cdef class World:
+    """Every position of a small deck, and where play from it leads; see ``native/world.h``.
+
+    One call at a time: a world has one place to lay out cards.
+
+    Parameters
+    ----------
+    counts
+        How many cards of each code, 5 numbers.
+    penalties, payer_leads
+        As in `play`.
+    links
+        Gets what is known of each position, of at most 2**30: shape (positions,).
+    """
+
+    cdef bmn_world world
+    cdef uint32_t[::1] links
+
+    def __cinit__(
+        self,
+        const uint32_t[::1] counts not None,
+        const uint8_t[::1] penalties not None,
+        bint payer_leads,
+        uint32_t[::1] links not None,
+    ):
+        cdef bmn_rules rules
+        cdef int code
+        rules.payer_leads = payer_leads
+        for code in range(5):
+            rules.penalty[code] = penalties[code]
+        self.links = links
+        if not bmn_world_init(&self.world, &counts[0], &rules):
+            raise MemoryError
+        if links.shape[0] != (self.world.cards - 1) * <uint64_t>self.world.arrangements:
+            raise ValueError(f"{links.shape[0]} links: expected one for each position")
+
+    def __dealloc__(self):
+        bmn_world_free(&self.world)
+
+    def play(self, uint32_t first, uint32_t count):
+        """Play a trick from every position of the arrangements `first`, `first` + 1, ..."""
+        with nogil:
+            bmn_world_play(&self.world, &self.links[0], first, count)
+
+    def follow(self, uint32_t first, uint32_t count):
+        """Follow the positions `first`, `first` + 1, ...; all must have been played before."""
+        cdef bint done
+        with nogil:
+            done = bmn_world_follow(&self.world, &self.links[0], first, count)
+        if not done:
+            raise MemoryError
+
+    def shells(self):
+        """List the shells, each as (positions, balanced ones, canonical position, distance).
+
+        The canonical position is None where the game ends.
+        """
+        cdef uint32_t i
+        cdef bmn_shell shell
+        listed = []
+        for i in range(self.world.shell_count):
+            shell = self.world.shells[i]
+            canonical = None if shell.canonical == BMN_NO_CYCLE else shell.canonical
+            listed.append((shell.positions, shell.balanced, canonical, shell.distance))
+        return listed

@@ -35,6 +35,7 @@ __all__ = [
     "deal_many",
     "follow",
     "new_forest",
+    "new_world",
     "play",
     "play_many",
     "play_seed",
@@ -201,6 +202,11 @@ def predecessors(deal: Deal, rules: Rules) -> list[tuple[bytes, int, int]]:
 def new_forest(cards: int, rules: Rules) -> _core.Forest:
     """Begin backward play of positions of so many cards; see `_core.Forest`."""
     return _core.Forest(cards, rules.penalty_table, rules.next_leader == "payer")
+
+
+def new_world(deck: Deck, rules: Rules, links: NDArray[np.uint32]) -> _core.World:
+    """Begin to play all positions of a deck; see `_core.World`."""
+    return _core.World(_counts(deck), rules.penalty_table, rules.next_leader == "payer", links)
 
 
 def available_kernels() -> list[str]:

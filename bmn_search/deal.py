@@ -225,7 +225,7 @@ def split_uva(text: str) -> list[str]:
     return [" ".join(cards[at : at + 52]) for at in range(0, len(cards), 52)]
 
 
-def _told(number: int) -> str:
+def told(number: int) -> str:
     """Write a number, or its size if it is too long to read."""
     digits = int(number.bit_length() * 0.30103)
     return str(number) if digits < 100 else f"about 10^{digits}"
@@ -443,8 +443,8 @@ class Deck:
         """
         if not 0 <= index < self.deals:
             raise DeckError(
-                f"index {_told(index)} is out of range: {self.name} has the deals 0 to "
-                f"{_told(self.deals - 1)}"
+                f"index {told(index)} is out of range: {self.name} has the deals 0 to "
+                f"{told(self.deals - 1)}"
             )
         left, ways, rank, cards = dict(self.counts), self.deals, index, ""
         for remaining in range(self.size, 0, -1):

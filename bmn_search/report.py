@@ -10,6 +10,7 @@ from bmn_search.known import Verification
 from bmn_search.notation import SYMBOLS
 from bmn_search.outcome import Count, Distinct, Outcome
 from bmn_search.reference import Event
+from bmn_search.worlds import World
 
 __all__ = [
     "ENDED",
@@ -21,6 +22,7 @@ __all__ = [
     "printable",
     "trace_lines",
     "verification_lines",
+    "world_lines",
 ]
 
 _ENDS = {"draw": "a draw", "tie": "a tie", "none": "nobody wins"}
@@ -181,3 +183,28 @@ def verification_lines(result: Verification) -> Iterator[str]:
     yield f"       {outcome_summary(result.outcome)}"
     if result.remark:
         yield f"       {result.remark}"
+
+
+def world_lines(found: World) -> Iterator[str]:
+    """Say what becomes of all positions of a deck, one fact a line; the cycles are a table."""
+    facts = {"deck": str(found.deck), "rules": found.rules.name}
+    if found.each > 1:
+        facts["played as"] = (
+            f"{found.alike}: cards that cost the same are alike, and each position below stands "
+            f"for {found.each:,}"
+        )
+    yield from _table(
+        facts
+        | {
+            "positions": f"{found.positions:,} up to exchange, any split",
+            "never end": _share(found.endless, found.positions),
+            "balanced deals": f"{found.balanced:,}",
+            "of which never end": _share(found.balanced_endless, found.balanced),
+            "longest finite": counted(found.longest_tricks, "trick"),
+            "cycles": f"{len(found.basins):,} up to exchange",
+        }
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,}" + (f", a share of {part / whole:.3g}" if part else "")
