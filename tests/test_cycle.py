@@ -265,6 +265,8 @@ def test_cycle_of_a_game_that_ends_exits_with_1(bmn):
 
 def test_cycle_says_what_is_wrong(bmn):
     assert "DEAL is missing" in bmn("cycle", check=2).stderr
+    assert "expected --deck" in bmn("cycle", "--all", check=2).stderr
+    assert "no deal" in bmn("cycle", "--all", "--deck", "half20", HALF, check=2).stderr
     assert "limit" in bmn("cycle", HALF, "--limit", "2", check=2).stderr
     cut = json.loads(bmn("cycle", HALF, "--limit", "20", "--json", check=0).stdout)
     assert (cut["basin_size"], cut["basin_ended"]) == (20, "limit")

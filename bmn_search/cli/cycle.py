@@ -16,6 +16,7 @@ from bmn_search.cli.options import (
     rules_options,
 )
 from bmn_search.cli.progress import Progress
+from bmn_search.cli.world import tell_world
 from bmn_search.cycle import Cycle, find_cycle
 from bmn_search.deal import Deal
 from bmn_search.errors import DealError
@@ -26,6 +27,9 @@ from bmn_search.rules import Rules
 @click.command(cls=DealCommand)
 @optional_deal_options
 @rules_options
+@click.option(
+    "--all", "whole", is_flag=True, help="Every cycle of --deck, which has to be a small one."
+)
 @click.option("--basin", "show_basin", is_flag=True, help="List all positions that lead here.")
 @click.option("--variants", is_flag=True, help="List the cycles that differ in unfelt ranks only.")
 @click.option("--depth", type=click.IntRange(0), help="Go back so many tricks.  [default: all]")
@@ -40,6 +44,7 @@ from bmn_search.rules import Rules
 def cycle(
     rules_name: str,
     penalties: str | None,
+    whole: bool,
     show_basin: bool,
     variants: bool,
     depth: int | None,
@@ -59,10 +64,16 @@ def cycle(
       bmn cycle ---K---Q-KQAJ-----AAJ--J--/----------Q----KQ-J-----KA
       bmn cycle --basin ----J--Q--/--K-K-Q-J- --json
       bmn cycle --any-deck --variants J--/-J-
+      bmn cycle --all --deck 12-,2J,2Q,2K
     """
     rules = chosen_rules(rules_name, penalties)
+    if whole:
+        if source["texts"] or source["deck"] is None:
+            raise DealError("--all: expected --deck DECK and no deal")
+        tell_world(source["deck"], rules, as_json)
+        return
     if not source["texts"]:
-        raise DealError("DEAL is missing: expected a deal that never ends")
+        raise DealError("DEAL is missing: expected a deal that never ends, or --all --deck DECK")
     ended = 0
 
     def show(deal: Deal) -> None:
