@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bmn_search.deal import Deal, Deck
     from bmn_search.engine import play, play_many, play_random, random_deals
     from bmn_search.errors import BmnError
+    from bmn_search.graph import basin_graph, cycle_graph, cycles_graph, read_graph, write_graph
     from bmn_search.known import KnownDeal, Verification, known_deals, verify
     from bmn_search.outcome import Outcome
     from bmn_search.reference import trace
@@ -33,6 +34,9 @@ __all__ = [
     "World",
     "ancestors",
     "basin",
+    "basin_graph",
+    "cycle_graph",
+    "cycles_graph",
     "find_cycle",
     "known_deals",
     "play",
@@ -40,10 +44,12 @@ __all__ = [
     "play_random",
     "predecessors",
     "random_deals",
+    "read_graph",
     "step",
     "trace",
     "verify",
     "world",
+    "write_graph",
 ]
 
 _HOME = {
@@ -60,6 +66,9 @@ _HOME = {
     "World": "worlds",
     "ancestors": "ancestry",
     "basin": "ancestry",
+    "basin_graph": "graph",
+    "cycle_graph": "graph",
+    "cycles_graph": "graph",
     "find_cycle": "cycle",
     "known_deals": "known",
     "play": "engine",
@@ -67,10 +76,12 @@ _HOME = {
     "play_random": "engine",
     "predecessors": "ancestry",
     "random_deals": "engine",
+    "read_graph": "graph",
     "step": "cycle",
     "trace": "reference",
     "verify": "known",
     "world": "worlds",
+    "write_graph": "graph",
 }
 
 

@@ -1,12 +1,12 @@
 """Pictures, with matplotlib (the optional extra `plot`)."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bmn_search.errors import BmnError
+from bmn_search.files import check_output
 from bmn_search.stats import Statistics
 
 if TYPE_CHECKING:
@@ -33,13 +33,11 @@ def check(path: str | Path) -> None:
     Raises
     ------
     BmnError
-        When matplotlib is not installed, or the ending of the name is unknown.
+        When matplotlib is not installed, the ending of the name is unknown, or the file cannot be
+        written.
     """
     _figure()
-    if Path(path).suffix.lower() not in KINDS:
-        raise BmnError(f"{path}: expected a file name that ends in {', '.join(KINDS)}")
-    if not os.access(Path(path).parent, os.W_OK):
-        raise BmnError(f"{path}: cannot be written: there is no such folder to write to")
+    check_output(path, KINDS)
 
 
 def save(figure: "Figure", path: str | Path) -> None:
