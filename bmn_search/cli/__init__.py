@@ -24,6 +24,7 @@ COMMANDS = {
     "deal": ("deal", "Check, number and convert deals."),
     "rules": ("rules", "List the rule sheets."),
     "stats": ("stats", "Play sampled deals and tell how long games are."),
+    "plot": ("plot", "Draw games and cycles."),
     "bench": ("bench", "Measure the kernels against a yardstick."),
     "info": ("info", "Say what this machine offers and which kernel is used."),
     "cycle": ("cycle", "Study the cycle of a deal that never ends, and its basin."),
