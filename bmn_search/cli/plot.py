@@ -93,8 +93,8 @@ def cycle(
 ) -> None:
     """Draw a cycle as a ring with its basin around it.
 
-    It is the one that the deal leads into; positions are those up to exchange of the players. A deal whose game ends exits with 1. DEAL is
-    as in `bmn play`.
+    It is the one that DEAL leads into, written as in `bmn play`; a deal whose game ends exits with
+    1. Positions are those up to exchange of the players.
 
     \b
     Examples:
