@@ -13,6 +13,7 @@ from bmn_search.cycle import alike, find_cycle, step
 from bmn_search.deal import Deal
 from bmn_search.engine import play
 from bmn_search.errors import DealError
+from bmn_search.graph import read_graph
 from bmn_search.notation import CODES, SYMBOLS
 from bmn_search.rules import STANDARD, Rules
 
@@ -261,6 +262,16 @@ def test_cycle_of_a_game_that_ends_exits_with_1(bmn):
     assert done.returncode == 1
     assert told["canonical"] is None
     assert told["status"] == "finished"
+
+
+def test_cycle_writes_a_graph(bmn, tmp_path):
+    path = tmp_path / "basin.graphml"
+    bmn("cycle", HALF, "--graph", str(path), check=0)
+    graph = read_graph(path)
+    assert len(graph) == 208
+    assert sum(balanced for _, balanced in graph.nodes(data="balanced")) == 16
+    assert "ends in" in bmn("cycle", HALF, "--graph", str(tmp_path / "x.txt"), check=2).stderr
+    assert "one deal" in bmn("cycle", HALF, HALF, "--graph", str(path), check=2).stderr
 
 
 def test_cycle_says_what_is_wrong(bmn):

@@ -1,5 +1,6 @@
 """`bmn cycle`."""
 
+from importlib import import_module
 from typing import Any
 
 import click
@@ -32,6 +33,12 @@ from bmn_search.rules import Rules
 )
 @click.option("--basin", "show_basin", is_flag=True, help="List all positions that lead here.")
 @click.option("--variants", is_flag=True, help="List the cycles that differ in unfelt ranks only.")
+@click.option(
+    "--graph",
+    "graph_file",
+    type=click.Path(dir_okay=False),
+    help="Write cycle and basin as a graph: a .graphml, .dot, .gv or .json file.",
+)
 @click.option("--depth", type=click.IntRange(0), help="Go back so many tricks.  [default: all]")
 @click.option(
     "--limit",
@@ -47,6 +54,7 @@ def cycle(
     whole: bool,
     show_basin: bool,
     variants: bool,
+    graph_file: str | None,
     depth: int | None,
     limit: int,
     as_json: bool,
@@ -63,6 +71,7 @@ def cycle(
     Examples:
       bmn cycle ---K---Q-KQAJ-----AAJ--J--/----------Q----KQ-J-----KA
       bmn cycle --basin ----J--Q--/--K-K-Q-J- --json
+      bmn cycle --any-deck --graph tiny.graphml J--/-J-
       bmn cycle --any-deck --variants J--/-J-
       bmn cycle --all --deck 12-,2J,2Q,2K
     """
@@ -74,6 +83,11 @@ def cycle(
         return
     if not source["texts"]:
         raise DealError("DEAL is missing: expected a deal that never ends, or --all --deck DECK")
+    deals = DealSource(rules=rules, **source)
+    if graph_file is not None:
+        if not deals.single:
+            raise DealError("--graph: expected one deal, given as an argument")
+        _graphs().check(graph_file)
     ended = 0
 
     def show(deal: Deal) -> None:
@@ -87,6 +101,8 @@ def cycle(
             around = basin(
                 found, depth, limit, progress=lambda count: progress.tell(f"{count:,} positions")
             )
+        if graph_file is not None:
+            _graphs().write_graph(_graphs().basin_graph(found, around), graph_file)
         if as_json:
             print_json(_document(deal, found, around, show_basin, variants))
             return
@@ -99,9 +115,14 @@ def cycle(
             for line in report.basin_lines(around):
                 click.echo(line)
 
-    DealSource(rules=rules, **source).each(show)
+    deals.each(show)
     if ended:
         click.get_current_context().exit(1)
+
+
+def _graphs() -> Any:
+    """Import networkx when it is called for: it takes longer than all the rest."""
+    return import_module("bmn_search.graph")
 
 
 def _tell_end(deal: Deal, rules: Rules, as_json: bool) -> None:
