@@ -11,7 +11,6 @@ from conftest import ROOT
 
 from bmn_search import compiled, reference
 from bmn_search.ancestry import basin
-from bmn_search.cli.world import tell_world
 from bmn_search.cycle import find_cycle
 from bmn_search.deal import CAMICIA40, HALF20, STANDARD52, Deal, Deck
 from bmn_search.errors import DeckError
@@ -219,9 +218,8 @@ def test_links_of_another_length_are_refused():
         compiled.new_world(HALF20, STANDARD, np.empty(5, np.uint32))
 
 
-def test_as_json(capsys):
-    tell_world("6-,2J,2Q", STANDARD, True)
-    document = json.loads(capsys.readouterr().out)
+def test_as_json(bmn):
+    document = json.loads(bmn("cycle", "--all", "--deck", "6-,2J,2Q", "--json", check=0).stdout)
     found = world("6-,2J,2Q")
     assert document["positions"] == found.positions == 11340
     assert document["endless_share"] == found.endless / 11340
@@ -238,20 +236,21 @@ def test_as_json(capsys):
     )
 
 
-def test_as_text(capsys):
-    tell_world("4-,2J,1Q,1K,2A", STANDARD.with_penalties("K=2,A=0"), False)
-    told = capsys.readouterr().out
+def test_as_text(bmn):
+    spec = ("--all", "--deck", "4-,2J,1Q,1K,2A", "--penalties", "K=2,A=0")
+    told = bmn("cycle", *spec, check=0).stdout
     (around,) = world("6-,2J,2Q").basins
     assert "6-,2J,2Q: cards that cost the same are alike" in told
     assert told.splitlines()[-1].split()[-1] == str(around.canonical)
-    tell_world("2-", STANDARD, False)
-    assert capsys.readouterr().out.splitlines()[-1].split() == [
-        "cycles",
-        "0",
-        "up",
-        "to",
-        "exchange",
-    ]
+    told = bmn("cycle", "--all", "--deck", "2-", check=0).stdout
+    assert told.splitlines()[-1].split() == ["cycles", "0", "up", "to", "exchange"]
+
+
+def test_a_large_deck_is_refused_in_one_line(bmn):
+    refused = bmn("cycle", "--all", "--deck", "camicia40", "--json", check=2)
+    assert refused.stdout == ""
+    (line,) = refused.stderr.splitlines()
+    assert "'camicia40'" in line
 
 
 def test_the_page_tells_the_truth():
