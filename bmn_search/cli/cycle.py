@@ -79,6 +79,8 @@ def cycle(
     if whole:
         if source["texts"] or source["deck"] is None:
             raise DealError("--all: expected --deck DECK and no deal")
+        if show_basin or variants or graph_file:
+            raise DealError("--all: leave out --basin, --variants and --graph, which are of a deal")
         tell_world(source["deck"], rules, as_json)
         return
     if not source["texts"]:
