@@ -62,10 +62,8 @@ def outcome_summary(outcome: Outcome) -> str:
     if outcome.status == "unknown":
         return f"unknown: stopped by a limit at {total}"
     cycle = _count(outcome.cycle_cards, outcome.cycle_tricks)
-    return (
-        f"never ends: a cycle of {cycle}, after {outcome.transient_cards:,} cards, "
-        f"{outcome.transient_tricks:,} tricks"
-    )
+    transient = _count(outcome.transient_cards, outcome.transient_tricks)
+    return f"never ends: a cycle of {cycle}, after {transient}"
 
 
 def outcome_lines(outcome: Outcome, distinct: Distinct = "none") -> Iterator[str]:
