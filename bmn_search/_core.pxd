@@ -1,6 +1,6 @@
 """What the compiled module takes from the C headers."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 
 cdef extern from "native/general.h" nogil:
@@ -159,3 +159,52 @@ cdef extern from "native/world.h" nogil:
     bint bmn_world_follow(
         bmn_world *world, uint32_t *link, uint32_t first, uint32_t count
     ) noexcept
+
+cdef extern from "native/sharing.h" nogil:
+    enum:
+        BMN_LOOPS
+        BMN_ROOTS
+
+    ctypedef struct bmn_tally:
+        uint64_t *histogram
+        uint64_t most
+        uint64_t games
+        uint64_t finished
+        uint64_t loops
+        uint64_t plays
+        uint64_t longest[2]
+
+    ctypedef struct bmn_arrangement:
+        pass
+
+    void bmn_arrange(
+        bmn_arrangement *arrangement, const uint8_t *codes, uint32_t split, uint32_t total,
+        const uint8_t *order,
+    ) noexcept
+    size_t bmn_enumerate(
+        const bmn_job *job, bmn_arrangement *arrangement, uint64_t first, size_t n,
+        bmn_tally *tally, uint64_t *where, uint64_t *loop,
+    ) noexcept
+
+    ctypedef struct bmn_node:
+        uint64_t plane[3]
+        uint16_t split
+
+    ctypedef struct bmn_nodes:
+        bmn_node *node
+        size_t count
+
+    ctypedef struct bmn_roots:
+        bmn_nodes nodes
+        bint hidden
+
+    ctypedef struct bmn_share:
+        bmn_roots roots[BMN_ROOTS]
+        bint no_memory
+
+    bint bmn_share_init(
+        bmn_share *share, const bmn_job *job, bmn_tally *tally, const uint32_t *count
+    ) noexcept
+    void bmn_share_free(bmn_share *share) noexcept
+    void bmn_share_enter(bmn_share *share, const uint8_t *codes, uint32_t split) noexcept
+    uint32_t bmn_share_play(bmn_share *share) noexcept

@@ -96,3 +96,40 @@ class World:
     def play(self, first: int, count: int) -> None: ...
     def follow(self, first: int, count: int) -> None: ...
     def shells(self) -> list[tuple[int, int, int | None, int]]: ...
+
+class Tally:
+    def __new__(cls, histogram: NDArray[np.uint64]) -> Tally: ...
+    @property
+    def games(self) -> int: ...
+    @property
+    def finished(self) -> int: ...
+    @property
+    def loops(self) -> int: ...
+    @property
+    def plays(self) -> int: ...
+    @property
+    def longest(self) -> tuple[int, int]: ...
+
+def enumerate_deals(
+    kernel: int,
+    codes: NDArray[np.uint8],
+    split: int,
+    order: bytes,
+    penalties: bytes,
+    payer_leads: bool,
+    max_tricks: int | None,
+    max_cards: int | None,
+    first: int,
+    tally: Tally,
+    where: NDArray[np.uint64],
+    loops: NDArray[np.uint64],
+) -> int: ...
+def share_deals(
+    kernel: int,
+    codes: NDArray[np.uint8],
+    split: int,
+    counts: NDArray[np.uint32],
+    penalties: bytes,
+    payer_leads: bool,
+    tally: Tally,
+) -> tuple[int, list[tuple[bytes, list[int], bool]]]: ...

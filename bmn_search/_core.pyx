@@ -538,3 +538,178 @@ cdef class World:
             canonical = None if shell.canonical == BMN_NO_CYCLE else shell.canonical
             listed.append((shell.positions, shell.balanced, canonical, shell.distance))
         return listed
+
+
+cdef class Tally:
+    """What games came to, added up over the deals of `enumerate_deals` and `share_deals`.
+
+    Parameters
+    ----------
+    histogram
+        Gets how many finished games had 0, 1, 2, ... cards; the last place stands for more too.
+    """
+
+    cdef bmn_tally tally
+    cdef uint64_t[::1] histogram
+
+    def __cinit__(self, uint64_t[::1] histogram not None):
+        self.histogram = histogram
+        self.tally.histogram = &histogram[0]
+        self.tally.most = histogram.shape[0] - 1
+
+    @property
+    def games(self):
+        """How many deals were counted."""
+        return self.tally.games
+
+    @property
+    def finished(self):
+        """How many of the games ended."""
+        return self.tally.finished
+
+    @property
+    def loops(self):
+        """How many never end."""
+        return self.tally.loops
+
+    @property
+    def plays(self):
+        """How many games a kernel played."""
+        return self.tally.plays
+
+    @property
+    def longest(self):
+        """The most cards, and the most tricks, of a finished game."""
+        return self.tally.longest[0], self.tally.longest[1]
+
+
+def enumerate_deals(
+    int kernel,
+    const uint8_t[::1] codes not None,
+    uint32_t split,
+    const uint8_t[::1] order not None,
+    const uint8_t[::1] penalties not None,
+    bint payer_leads,
+    max_tricks,
+    max_cards,
+    uint64_t first,
+    Tally tally not None,
+    uint64_t[::1] where not None,
+    uint64_t[::1] loops not None,
+):
+    """Play a deal and those after it, without the GIL.
+
+    Parameters
+    ----------
+    kernel, penalties, payer_leads, max_tricks, max_cards
+        As in `play_many`.
+    codes, split
+        The first deal, at most 64 cards, and how many are in the first packet.
+    order
+        The codes 0 to 4 in the order of the deck, the least first.
+    first
+        What to number the first deal.
+    tally
+        Is added to.
+    where
+        Gets the numbers of the first longest games by cards and by tricks, if they are longer than
+        those in the tally: shape (2,).
+    loops
+        Gets the numbers of the games that never end: shape (deals,), for as many are played.
+
+    Returns
+    -------
+    int
+        How many never end.
+    """
+    cdef bmn_arrangement arrangement
+    cdef uint32_t total = codes.shape[0]
+    cdef size_t n = loops.shape[0], found
+    if not 1 < total <= 64 or split > total or order.shape[0] != 5 or where.shape[0] != 2:
+        raise ValueError(f"{total} cards, {split} in the first packet: expected 2 to 64 in all")
+    if n == 0:
+        return 0
+    cdef bmn_job job = new_job(kernel, penalties, payer_leads, max_tricks, max_cards, total)
+    with nogil:
+        bmn_arrange(&arrangement, &codes[0], split, total, &order[0])
+        found = bmn_enumerate(
+            &job, &arrangement, first, n, &tally.tally, &where[0], &loops[0]
+        )
+        bmn_job_free(&job)
+    return found
+
+
+def share_deals(
+    int kernel,
+    const uint8_t[:, ::1] codes not None,
+    uint32_t split,
+    const uint32_t[::1] counts not None,
+    const uint8_t[::1] penalties not None,
+    bint payer_leads,
+    Tally tally not None,
+):
+    """Count all deals that begin in some ways, what comes to the same once, without the GIL.
+
+    Parameters
+    ----------
+    kernel, penalties, payer_leads
+        As in `play_many`.
+    codes
+        The deals, one or many a row: 7 where any card may lie. Shape (rows, cards), at most 64
+        cards, no deal twice.
+    split
+        Cards in the first packet, 1 or more, and so in the second.
+    counts
+        How many cards of each code the deck has, 5 numbers.
+    tally
+        Is added to; its longest games have to be shorter than any here: 0.
+
+    Returns
+    -------
+    tuple
+        ``(depth, roots)``. All deals that count lead within `depth` tricks to the roots: for the
+        longest games by cards, by tricks, and for the loops, ``(codes, sizes, hidden)``: the cards
+        of the positions, one after the other, the leader's packet first; the sizes of these; and
+        whether a game that counts here ended too early to have a position.
+    """
+    cdef uint32_t total = codes.shape[1], depth
+    cdef Py_ssize_t row
+    if not 1 < total <= 64 or not 0 < split < total or counts.shape[0] != 5:
+        raise ValueError(f"{total} cards, {split} in the first packet: expected 2 to 64 in all")
+    cdef bmn_share *share = <bmn_share *>malloc(sizeof(bmn_share))
+    if share == NULL:
+        raise MemoryError
+    cdef bmn_job job = new_job(kernel, penalties, payer_leads, None, None, total)
+    try:
+        if not bmn_share_init(share, &job, &tally.tally, &counts[0]):
+            raise MemoryError
+        with nogil:
+            for row in range(codes.shape[0]):
+                bmn_share_enter(share, &codes[row, 0], split)
+            depth = bmn_share_play(share)
+        if share.no_memory:
+            raise MemoryError
+        return depth, [roots_of(&share.roots[i], total) for i in range(BMN_ROOTS)]
+    finally:
+        bmn_share_free(share)
+        bmn_job_free(&job)
+        free(share)
+
+
+cdef tuple roots_of(const bmn_roots *roots, uint32_t total):
+    cdef size_t i
+    cdef uint32_t place
+    cdef const bmn_node *node
+    codes = bytearray(roots.nodes.count * total)
+    cdef uint8_t[::1] cards = codes
+    sizes = []
+    for i in range(roots.nodes.count):
+        node = &roots.nodes.node[i]
+        sizes.append(node.split)
+        for place in range(total):
+            cards[i * total + place] = (
+                (node.plane[0] >> place & 1)
+                | (node.plane[1] >> place & 1) << 1
+                | (node.plane[2] >> place & 1) << 2
+            )
+    return bytes(codes), sizes, bool(roots.hidden)

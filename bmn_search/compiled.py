@@ -25,6 +25,7 @@ __all__ = [
     "MOST",
     "STATUS",
     "YARDSTICK",
+    "Roots",
     "Run",
     "Walk",
     "available_kernels",
@@ -33,6 +34,7 @@ __all__ = [
     "compiler",
     "cpu_features",
     "deal_many",
+    "enumerate_deals",
     "follow",
     "new_forest",
     "new_world",
@@ -40,6 +42,7 @@ __all__ = [
     "play_many",
     "play_seed",
     "predecessors",
+    "share_deals",
     "walk",
 ]
 
@@ -283,6 +286,78 @@ def play_seed(
     _core.play_seed(
         _CODE[kernel], _counts(deck), split, seed, first, *_how(rules, max_tricks), rows
     )
+
+
+def enumerate_deals(
+    kernel: str,
+    deck: Deck,
+    codes: NDArray[np.uint8],
+    split: int,
+    first: int,
+    rules: Rules,
+    tally: _core.Tally,
+    where: NDArray[np.uint64],
+    loops: NDArray[np.uint64],
+) -> int:
+    """Play `len(loops)` deals in index order, from `codes` on; see `_core.enumerate_deals`."""
+    order = [CODES[symbol] for symbol, _ in deck.counts]
+    order += [code for code in range(len(SYMBOLS)) if code not in order]
+    return _core.enumerate_deals(
+        _CODE[kernel],
+        codes,
+        split,
+        bytes(order),
+        *_how(rules, rules.max_tricks),
+        first,
+        tally,
+        where,
+        loops,
+    )
+
+
+class Roots(NamedTuple):
+    """Positions, the leader's packet first, to which all deals lead that have something in common.
+
+    Attributes
+    ----------
+    codes
+        uint8, shape (positions, cards).
+    sizes
+        Cards in the leader's packets.
+    hidden
+        Whether a game that belongs to them ended too early to have a position here.
+    """
+
+    codes: NDArray[np.uint8]
+    sizes: list[int]
+    hidden: bool
+
+
+def share_deals(
+    kernel: str,
+    deck: Deck,
+    codes: NDArray[np.uint8],
+    split: int,
+    rules: Rules,
+    tally: _core.Tally,
+) -> tuple[int, Roots, Roots, Roots]:
+    """Count the deals that begin as the rows of `codes` do; see `_core.share_deals`.
+
+    Limits in the rules do not count.
+
+    Returns
+    -------
+    tuple
+        The most tricks from a deal to a root; the roots of the longest games by cards, of those by
+        tricks, and of the loops.
+    """
+    how = rules.penalty_table, rules.next_leader == "payer"
+    depth, found = _core.share_deals(_CODE[kernel], codes, split, _counts(deck), *how, tally)
+    by_cards, by_tricks, loops = (
+        Roots(np.frombuffer(cards, np.uint8).reshape(-1, deck.size), sizes, hidden)
+        for cards, sizes, hidden in found
+    )
+    return depth, by_cards, by_tricks, loops
 
 
 def _how(rules: Rules, max_tricks: int | None) -> tuple[bytes, bool, int | None, int | None]:

@@ -52,6 +52,8 @@ class ChunkResult:
         How many deals were played.
     loops
         How many of the games never end.
+    plays
+        How many a kernel played, where many deals were settled by one; else 0.
     histogram
         As in `bmn_search.histogram`.
     candidates
@@ -60,6 +62,7 @@ class ChunkResult:
 
     games: int = 0
     loops: int = 0
+    plays: int = 0
     histogram: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     candidates: list[Candidate] = field(default_factory=list)
 
