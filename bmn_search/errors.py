@@ -6,6 +6,7 @@ __all__ = [
     "DealError",
     "DeckError",
     "KnownDealError",
+    "RecordError",
     "RulesError",
     "RunError",
     "StoreError",
@@ -30,6 +31,10 @@ class RulesError(BmnError):
 
 class KnownDealError(BmnError):
     """A file of known deals that cannot be read; the message names file and line."""
+
+
+class RecordError(BmnError):
+    """A record of an exhausted deck that cannot be read, or cannot be made yet."""
 
 
 class StoreError(BmnError):

@@ -6,6 +6,7 @@ from bmn_search import ranks
 from bmn_search.ancestry import Ancestry
 from bmn_search.cycle import Cycle
 from bmn_search.deal import Deal
+from bmn_search.exhaustive import CycleCount, Record
 from bmn_search.known import Verification
 from bmn_search.notation import SYMBOLS
 from bmn_search.outcome import Count, Distinct, Outcome
@@ -16,10 +17,12 @@ __all__ = [
     "ENDED",
     "basin_lines",
     "counted",
+    "cycle_count",
     "cycle_lines",
     "outcome_lines",
     "outcome_summary",
     "printable",
+    "record_summary",
     "trace_lines",
     "verification_lines",
     "world_lines",
@@ -206,3 +209,23 @@ def world_lines(found: World) -> Iterator[str]:
 
 def _share(part: int, whole: int) -> str:
     return f"{part:,}" + (f", a share of {part / whole:.3g}" if part else "")
+
+
+def cycle_count(cycle: CycleCount) -> str:
+    """Say in one line how long a cycle is, how many deals lead to it, and what it is."""
+    mirror = ", mirror" if cycle.mirror else ""
+    period = f"{_count(cycle.cards, cycle.tricks)}{mirror}"
+    return f"{period}, {counted(cycle.deals, 'deal')}: {cycle.canonical}"
+
+
+def record_summary(record: Record) -> str:
+    """Say in one line what all deals of a deck come to."""
+    deck = f"{record.numbering.deck.spec} ({record.rules} rules"
+    deck += ", all splits)" if record.all_splits else ")"
+    longest = "no game ends"
+    if record.by_cards and record.by_tricks:
+        longest = f"longest {record.by_cards.cards:,} cards, {record.by_tricks.tricks:,} tricks"
+    return (
+        f"{deck}: {counted(record.numbering.deals, 'deal')}, {len(record.loops):,} never end, "
+        f"{counted(len(record.cycles), 'cycle')}; {longest}"
+    )

@@ -293,19 +293,25 @@ class Store:
             ).fetchone()
         return Totals(*row)
 
+    def chunks(self, run: int) -> Iterator[tuple[int, int, int, NDArray[np.int64]]]:
+        """Yield number, games, loops and histogram of each finished chunk of a run, in order."""
+        with self._telling():
+            rows = self._base.execute(
+                "SELECT number, games, loops, histogram FROM chunks WHERE run = ? ORDER BY number",
+                (run,),
+            ).fetchall()
+        for number, games, loops, blob in rows:
+            try:
+                histogram = np.frombuffer(zlib.decompress(blob), "<i8").astype(np.int64)
+            except DAMAGE as error:
+                raise StoreError(f"{self.path}: run {run} has a damaged chunk: {error}") from None
+            yield number, games, loops, histogram
+
     def histogram(self, run: int) -> NDArray[np.int64]:
         """Return how many finished games of a run had 0, 1, 2, ... cards."""
         total = np.zeros(0, np.int64)
-        with self._telling():
-            blobs = self._base.execute("SELECT histogram FROM chunks WHERE run = ?", (run,))
-            for (blob,) in blobs:
-                try:
-                    counts = np.frombuffer(zlib.decompress(blob), "<i8")
-                except DAMAGE as error:
-                    raise StoreError(
-                        f"{self.path}: run {run} has a damaged chunk: {error}"
-                    ) from None
-                total = merged(total, counts)
+        for *_, histogram in self.chunks(run):
+            total = merged(total, histogram)
         return total
 
     # Chunks and finds

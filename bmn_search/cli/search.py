@@ -10,13 +10,15 @@ import click
 from bmn_search import report
 from bmn_search.cli.options import Command, Seconds, db_option, json_option, print_json
 from bmn_search.cli.progress import Progress
-from bmn_search.deal import STANDARD52, Deck
+from bmn_search.deal import STANDARD52, Deal, Deck
 from bmn_search.engine import play
 from bmn_search.errors import RunError
+from bmn_search.exhaustive import cycles_of, enter, record_of
 from bmn_search.known import known_deals
 from bmn_search.rules import NAMED_RULES, STANDARD, Rules
 from bmn_search.search import runner
 from bmn_search.search.climb import MOVES, Climb, Objective, expected_longest
+from bmn_search.search.exhaust import Exhaust
 from bmn_search.search.random_deals import RandomDeals
 from bmn_search.search.strategy import Strategy
 from bmn_search.store import Run, Store
@@ -223,16 +225,136 @@ def _starts(source: str, deck: Deck, rules: Rules) -> tuple[str, ...]:
     return tuple(starts)
 
 
+@search.command()
+@click.option("--deck", metavar="DECK", help="A name, or a SPEC as 14-,2J,2Q,2K: up to 64 cards.")
+@click.option(
+    "--rules",
+    "rules_name",
+    metavar="NAME",
+    help=f"One of {', '.join(NAMED_RULES)}.  [default: {STANDARD}]",
+)
+@click.option("--penalties", metavar="TEXT", help="Change what pay cards cost, as in A=0.")
+@click.option("--from", "first", type=click.IntRange(0), metavar="I", help="First deal.")
+@click.option("--to", "end", type=click.IntRange(1), metavar="J", help="The deal after the last.")
+@click.option("--all-splits", is_flag=True, default=None, help="Packets of all sizes.")
+@click.option(
+    "--share/--no-share",
+    default=None,
+    help="Play equivalent games once: fewer games, not less time.  [default: if one chunk is all]",
+)
+@click.option(
+    "--chunk",
+    type=click.IntRange(1, 2**31 - 1),
+    help=f"Deals in a chunk.  [default: {Exhaust.games:,}]",
+)
+@click.option("--seconds", type=Seconds(), help="Stop after so long.")
+@click.option("--workers", type=click.IntRange(1, 1024), help="Threads.  [default: all cores]")
+@click.option("--resume", type=click.IntRange(1, 2**62), metavar="RUN", help="Go on with a run.")
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="When all deals of the deck are counted: write what they come to into this file.",
+)
+@db_option
+@json_option
+def exhaust(**options: Any) -> None:
+    """Count every deal: how many never end, and how long the longest game is.
+
+    Deals go by their numbers (bmn deal index), so that machines can share them: give each a range,
+    bring the files together (bmn finds import), and write the record, which is refused while a
+    deal is missing. With --all-splits the numbers go on from one size of the first packet, 1 card,
+    to the next.
+
+    \b
+    Examples:
+      bmn search exhaust --deck half20
+      bmn search exhaust --deck 20-,2J,2Q,2K --record results.jsonl
+      bmn search exhaust --deck standard52 --from 472460898658889000000 --to 472460898658890000000
+    """
+    keys = ("first", "end", "all_splits", "share")
+    asked = {key: options[key] for key in keys if options[key] is not None}
+    options |= dict.fromkeys(("seed", "keep", "games"), None) | {"until": ()}
+
+    def make(deck: Deck, rules: Rules, seed: int, keep: int, old: dict[str, Any]) -> Strategy:
+        return Exhaust(deck, rules, **(old or {"games": options["chunk"] or Exhaust.games} | asked))
+
+    if options["deck"] is None and options["resume"] is None:
+        raise RunError("no deck is named: expected --deck SPEC, as in 14-,2J,2Q,2K, or --resume RUN")
+    _search("exhaust", make, options, asked, _tell_exhausted)
+
+
+def _tell_exhausted(
+    store: Store, entered: Run, state: runner.State, options: dict[str, Any]
+) -> None:
+    """Print what all deals of a range came to; write the record of the whole deck."""
+    plan = Exhaust(entered.deck, entered.rules, **entered.parameters)
+    finds = store.finds(run=entered.id)
+    loops = [Deal.parse(find.deal) for find in finds if find.kind == "loop"]
+    cycles = cycles_of(loops, plan.rules)
+    fewer = state.new_games / state.new_plays if state.new_plays else 1.0
+    if options["as_json"]:
+        for find in finds:
+            number = plan.first + find.place
+            print_json({"id": find.id, "kind": find.kind, "number": number, **find.outcome})
+        for cycle in cycles:
+            print_json({"kind": "cycle", **cycle._asdict()})
+        print_json(
+            {
+                "run": entered.id,
+                "strategy": entered.strategy,
+                "deck": entered.deck.name,
+                "rules": entered.rules.name,
+                "all_splits": plan.all_splits,
+                "from": plan.first,
+                "to": plan.end,
+                "deals": plan.deals,
+                "games": state.games,
+                "plays": state.new_plays,
+                "seconds": round(state.seconds, 3),
+                "games_per_second": round(state.new_games / (state.seconds or 1)),
+                "loops": state.loops,
+                "cycles": len(cycles),
+                "longest_cards": state.longest_cards,
+                "longest_tricks": state.longest_tricks,
+                "chunks": state.chunks,
+                "stopped": state.stopped,
+            }
+        )
+    else:
+        for cycle in cycles:
+            click.echo(f"cycle     {report.cycle_count(cycle)}")
+        for find in finds:
+            long = f"{find.cards:,} cards, {find.tricks:,} tricks"
+            what = f"longest   {long}" if find.kind == "long" else "no end   "
+            click.echo(f"{what}  {find.deal}  deal number {plan.first + find.place:,}")
+        click.echo(
+            f"run {entered.id}: {state.games:,} of {report.counted(plan.deals, 'deal')} of "
+            f"{entered.deck} ({entered.rules} rules) counted; {state.loops:,} never end, in "
+            f"{report.counted(len(cycles), 'cycle')} up to exchange; now {state.new_games:,} in "
+            f"{state.seconds:.1f} s, {state.new_plays:,} games played, {fewer:.1f} times fewer"
+        )
+        if state.stopped != "done":
+            click.echo(f"go on with: bmn search exhaust --resume {entered.id}")
+    if options["record"] is not None and state.stopped == "done":
+        enter(options["record"], record_of(store, plan.numbering, plan.rules))
+
+
 Make = Callable[[Deck, Rules, int, int, dict[str, Any]], Any]
+Tell = Callable[[Store, Run, runner.State, dict[str, Any]], None]
 
 
 def _search(
-    name: str, make: Make, options: dict[str, Any], own: dict[str, Any] | None = None
+    name: str,
+    make: Make,
+    options: dict[str, Any],
+    own: dict[str, Any] | None = None,
+    tell: Tell | None = None,
 ) -> None:
     """Begin or go on with a run of a strategy, and tell what it found.
 
     `make` makes the strategy of deck, rules, seed, keep, and the parameters of a run to go on with;
-    `own` are the parameters of the strategy that the caller asks for.
+    `own` are the parameters of the strategy that the caller asks for; `tell` prints the results.
     """
     rules = None if options["rules_name"] is None else Rules.named(options["rules_name"])
     if options["penalties"] is not None:
@@ -259,6 +381,8 @@ def _search(
             )
         if options["games"] is not None:
             limits = replace(limits, chunks=-(-options["games"] // strategy.games))
+        if isinstance(strategy, Exhaust):
+            limits = replace(limits, chunks=strategy.chunks)
         state = runner.run(
             strategy,
             store,
@@ -267,7 +391,7 @@ def _search(
             workers=options["workers"],
             progress=lambda state: progress.tell(_progress_line(state)),
         )
-        _tell(store, entered, state, options["as_json"])
+        (tell or _tell)(store, entered, state, options)
 
 
 def _limits(options: dict[str, Any]) -> runner.Limits:
@@ -296,12 +420,12 @@ def _expected(entered: Run, games: int) -> float | None:
     return expected_longest(games) if measured and games >= 10_000 else None
 
 
-def _tell(store: Store, entered: Run, state: runner.State, as_json: bool) -> None:
+def _tell(store: Store, entered: Run, state: runner.State, options: dict[str, Any]) -> None:
     """Print what the run has on the board, and how it went."""
     finds = store.finds(run=entered.id)
     rate = state.new_games / state.seconds if state.seconds else 0.0
     expected = _expected(entered, state.games)
-    if as_json:
+    if options["as_json"]:
         for find in finds:
             print_json({"id": find.id, "kind": find.kind, "number": find.place, **find.outcome})
         print_json(

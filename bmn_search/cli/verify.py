@@ -1,9 +1,11 @@
 """`bmn verify`."""
 
+import random
 from typing import Any
 
 import click
 
+from bmn_search import exhaustive as records
 from bmn_search import known, report
 from bmn_search.cli.options import json_option, print_json, read_text
 from bmn_search.errors import BmnError, KnownDealError
@@ -11,9 +13,32 @@ from bmn_search.errors import BmnError, KnownDealError
 
 @click.command()
 @click.argument("paths", metavar="[PATH...]", nargs=-1)
+@click.option(
+    "--exhaustive",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Check the records that bmn search exhaust --record wrote, instead of known deals.",
+)
+@click.option(
+    "--chunks",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="With --exhaustive: count so many chunks of each record again.",
+)
+@click.option(
+    "--seed", type=int, help="With --exhaustive: which chunks.  [default: other ones each time]"
+)
 @json_option
 @click.pass_context
-def verify(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
+def verify(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    exhaustive: str | None,
+    chunks: int,
+    seed: int | None,
+    as_json: bool,
+) -> None:
     """Replay known deals with both engines and compare with what is claimed of them.
 
     Without PATH: the deals that come with the package, that of arXiv 2403.13855 first. PATH is a
@@ -27,7 +52,13 @@ def verify(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
       bmn verify my-deals.txt
       printf 'deal: ---AJ--Q---------QAKQJJ-QK/-----A----KJ-K--------A---\\ncards: 8345\\n' |
         bmn verify -
+      bmn verify --exhaustive results/exhaustive.jsonl --chunks 3
     """
+    if exhaustive is not None:
+        if paths:
+            raise click.UsageError("PATH and --exhaustive: expected one of them")
+        seed = random.SystemRandom().randrange(2**32) if seed is None else seed
+        ctx.exit(_check_records(exhaustive, chunks, seed, as_json))
     bad: list[BmnError] = []
 
     def complain(error: BmnError) -> None:
@@ -81,3 +112,26 @@ def _document(result: known.Verification) -> dict[str, Any]:
         "file": record.file,
         "line": record.line,
     }
+
+
+def _check_records(path: str, chunks: int, seed: int, as_json: bool) -> int:
+    """Check the records of a file and tell; returns the exit code."""
+    failed = 0
+    checked = records.read_records(path)
+    for record in checked:
+        problems = records.check(record, chunks, seed)
+        failed += bool(problems)
+        summary = report.record_summary(record)
+        if as_json:
+            document = {"agrees": not problems, "problems": problems, "seed": seed}
+            print_json({"deck": record.numbering.deck.spec, **document})
+            continue
+        click.echo(f"  {'NO ' if problems else 'yes':<5}{report.printable(summary)}")
+        for problem in problems:
+            click.echo(f"       {report.printable(problem)}")
+    if not as_json:
+        click.echo(
+            f"{report.counted(len(checked), 'record')}: ranges, every loop, the longest games and "
+            f"{report.counted(chunks, 'chunk')} of each (seed {seed}) checked, {failed} fail"
+        )
+    return 1 if failed else 0

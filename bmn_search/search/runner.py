@@ -55,12 +55,13 @@ class Limits:
 
 @dataclass(slots=True)
 class State:
-    """How far a run is: all that was done for it but for `seconds` and `new_games`.
+    """How far a run is: all that was done for it, but for what is counted from this time only.
 
     Attributes
     ----------
-    seconds, new_games
-        Since it was begun, or gone on with, this time.
+    seconds, new_games, new_plays
+        Since it was begun, or gone on with, this time: the games, and how many of them a kernel
+        played.
     longest_cards, longest_tricks
         Of the finished games kept.
     loop_deals
@@ -77,6 +78,7 @@ class State:
     loops: int = 0
     seconds: float = 0.0
     new_games: int = 0
+    new_plays: int = 0
     longest_cards: int = 0
     longest_tricks: int = 0
     loop_deals: int = 0
@@ -198,6 +200,7 @@ def _enter(store: Store, state: State, number: int, result: ChunkResult, seconds
         return  # another process has done this chunk meanwhile
     _look_up(store, state)
     state.new_games += result.games
+    state.new_plays += result.plays or result.games
     for kind, _, document in proved:
         if kind == "loop" or document["cards"] == state.longest_cards:
             state.last = f"{document['deal']} ({kind}, {document['cards']:,} cards)"
