@@ -540,6 +540,8 @@ cdef class World:
         return listed
 
 
+@cython.final
+@cython.auto_pickle(False)
 cdef class Tally:
     """What games came to, added up over the deals of `enumerate_deals` and `share_deals`.
 

@@ -40,6 +40,7 @@ __all__ = [
     "record_of",
 ]
 
+
 class Chunk(NamedTuple):
     """A range of deals, `first` to `end` - 1, its loops, and the CRC-32 of its histogram."""
 
@@ -212,7 +213,9 @@ def _counted(store: Store, run: Run) -> Iterable[_Counted]:
     for number, games, loops, histogram in store.chunks(run.id):
         first, end = plan.range_of(number)
         if games != end - first:
-            raise RecordError(f"chunk {number} of run {run.id} has {games} deals, not {end - first}")
+            raise RecordError(
+                f"chunk {number} of run {run.id} has {games} deals, not {end - first}"
+            )
         yield _Counted(first, end, loops, histogram, run, number)
 
 

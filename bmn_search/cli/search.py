@@ -280,7 +280,9 @@ def exhaust(**options: Any) -> None:
         return Exhaust(deck, rules, **(old or {"games": options["chunk"] or Exhaust.games} | asked))
 
     if options["deck"] is None and options["resume"] is None:
-        raise RunError("no deck is named: expected --deck SPEC, as in 14-,2J,2Q,2K, or --resume RUN")
+        raise RunError(
+            "no deck is named: expected --deck SPEC, as in 14-,2J,2Q,2K, or --resume RUN"
+        )
     _search("exhaust", make, options, asked, _tell_exhausted)
 
 

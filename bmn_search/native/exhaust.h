@@ -4,13 +4,13 @@
  * (Deck.index).  From one of them this makes the next ones as packed deals, plays them a block at a
  * time, and keeps a histogram, the longest games and the loops.
  *
- * The successor.  Cards are held as ranks, a rank being the place of a card's symbol in the order of
- * the deck, in three planes like the codes of batch.h.  The next permutation is the textbook one,
- * but bit-sliced: "which cards rank below the next one" is decided for all places at once, a dozen
- * logical operations, and the last of them is the pivot; the cards behind it fall, so those that
- * rank above the pivot are a run of bits, and the last of these changes places with it; then what
- * lies behind is turned round by reversing a word.  No loop over the cards and nothing in memory:
- * SUCCESSOR instructions a deal, where unranking one costs thousands.
+ * The successor.  Cards are held as ranks, a rank being the place of a card's symbol in the order
+ * of the deck, in three planes like the codes of batch.h.  The next permutation is the textbook
+ * one, but bit-sliced: "which cards rank below the next one" is decided for all places at once, a
+ * dozen logical operations, and the last of them is the pivot; the cards behind it fall, so those
+ * that rank above the pivot are a run of bits, and the last of these changes places with it; then
+ * what lies behind is turned round by reversing a word.  No loop over the cards and nothing in
+ * memory: SUCCESSOR instructions a deal, where unranking one costs thousands.
  *
  * Measured (docs/exhaustive.md).
  */
@@ -19,8 +19,8 @@
 
 #include "rows.h"
 
-/* A game that lasts so many tricks is rarely finite in a deck that can be exhausted, and the general
- * engine has to play it anyway if it is a loop. */
+/* A game that lasts so many tricks is rarely finite in a deck that can be exhausted, and the
+ * general engine has to play it anyway if it is a loop. */
 #define BMN_EXHAUST_STAGE 256u
 
 /* What games came to.  `longest`: most cards, and most tricks, of a finished game. */
@@ -105,8 +105,8 @@ BMN_INLINE uint64_t bmn_reversed(uint64_t word)
     return __builtin_bswap64(word);
 #else
     word = (word >> 8 & UINT64_C(0x00ff00ff00ff00ff)) | (word & UINT64_C(0x00ff00ff00ff00ff)) << 8;
-    word =
-        (word >> 16 & UINT64_C(0x0000ffff0000ffff)) | (word & UINT64_C(0x0000ffff0000ffff)) << 16;
+    word = (word >> 16 & UINT64_C(0x0000ffff0000ffff)) | (word & UINT64_C(0x0000ffff0000ffff))
+                                                             << 16;
     return word >> 32 | word << 32;
 #endif
 }
@@ -114,8 +114,7 @@ BMN_INLINE uint64_t bmn_reversed(uint64_t word)
 /* The places where the number in the planes of a is less than that in the planes of b. */
 BMN_INLINE uint64_t bmn_less(const uint64_t a[3], const uint64_t b[3])
 {
-    return (~a[2] & b[2]) |
-           (~(a[2] ^ b[2]) & ((~a[1] & b[1]) | (~(a[1] ^ b[1]) & ~a[0] & b[0])));
+    return (~a[2] & b[2]) | (~(a[2] ^ b[2]) & ((~a[1] & b[1]) | (~(a[1] ^ b[1]) & ~a[0] & b[0])));
 }
 
 /* Goes on to the next deal; after the last one it stays. */

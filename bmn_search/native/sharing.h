@@ -1,5 +1,5 @@
-/* sharing.h - many deals at once: a card is decided when it is turned, and what comes to the same is
- * played once.
+/* sharing.h - many deals at once: a card is decided when it is turned, and what comes to the same
+ * is played once.
  *
  * What.  All deals that begin with some given cards, counted exactly, with far fewer games played
  * than there are deals.
@@ -131,8 +131,8 @@ BMN_INLINE uint64_t bmn_node_hash(const bmn_node *p)
 
 BMN_INLINE bool bmn_nodes_alike(const bmn_node *a, const bmn_node *b)
 {
-    return a->plane[0] == b->plane[0] && a->plane[1] == b->plane[1] &&
-           a->plane[2] == b->plane[2] && a->split == b->split;
+    return a->plane[0] == b->plane[0] && a->plane[1] == b->plane[1] && a->plane[2] == b->plane[2] &&
+           a->split == b->split;
 }
 
 BMN_INLINE uint64_t bmn_unturned(const bmn_node *position)
@@ -169,8 +169,8 @@ static void bmn_clear_desk(bmn_share *share)
         const bmn_node *node = &level->nodes.node[share->waiting[i]];
         bmn_row row = bmn_desk_row(share->job, i);
         uint64_t games = 0;
-        for (const bmn_way *way = level->way + node->first; way < level->way + node->first + node->ways;
-             way++) {
+        for (const bmn_way *way = level->way + node->first;
+             way < level->way + node->first + node->ways; way++) {
             games += way->games;
             if (row.status != BMN_FINISHED)
                 continue;
@@ -265,8 +265,8 @@ static void bmn_branch_taken(const bmn_tree *tree, bmn_branch branch)
     for (int k = 0; k < 3; k++) {
         const uint64_t plane = tree->from->plane[k];
         const uint64_t payer = plane >> branch.mine & payer_bits;
-        const uint64_t taker = (plane >> branch.theirs % 64 & taker_bits) |
-                               (tree->pile[k] & pile_bits) << taker_kept;
+        const uint64_t taker =
+            (plane >> branch.theirs % 64 & taker_bits) | (tree->pile[k] & pile_bits) << taker_kept;
         node.plane[k] = payer_leads ? payer | taker << payer_kept : taker | payer << taken;
     }
     share->arrived++;

@@ -25,7 +25,7 @@ from bmn_search.deal import Deal, Deck
 from bmn_search.engine import play_many
 from bmn_search.errors import BmnError, DeckError
 from bmn_search.histogram import LONGEST, merged
-from bmn_search.notation import CODES, SYMBOLS
+from bmn_search.notation import CODES
 from bmn_search.rules import STANDARD, Rules
 from bmn_search.search.strategy import Candidate, ChunkResult, Dropped, Kind
 
@@ -296,18 +296,17 @@ class Exhaust:
         count.histogram = histogram[: lengths[-1] + 1 if len(lengths) else 0].astype(np.int64)
         count.games, count.plays = tally.games, tally.plays
 
-    def _leading_to(
-        self, roots: Roots, depth: int, piece: Piece
-    ) -> tuple[Batch, NDArray[np.void]]:
+    def _leading_to(self, roots: Roots, depth: int, piece: Piece) -> tuple[Batch, NDArray[np.void]]:
         """Return all deals that lead to the roots within `depth` tricks, and their outcomes."""
         forest = compiled.new_forest(self.deck.size, self.rules)
         for row, size in zip(roots.codes, roots.sizes, strict=True):
             forest.root(np.ascontiguousarray(row), size, 0, 0, False)
         forest.grow(depth, MOST_ROWS, MOST_ROWS)
         codes = np.empty((len(forest), self.deck.size), np.uint8)
-        numbers = [np.empty(len(forest), np.uint32) for _ in range(4)]
-        forest.copy(codes, *numbers, np.empty(len(forest), np.uint8))
-        deals = Batch.split(np.ascontiguousarray(codes[numbers[0] == piece.split]), piece.split)
+        sizes, distance, following, laid = (np.empty(len(forest), np.uint32) for _ in range(4))
+        exchanged = np.empty(len(forest), np.uint8)
+        forest.copy(codes, sizes, distance, following, laid, exchanged)
+        deals = Batch.split(np.ascontiguousarray(codes[sizes == piece.split]), piece.split)
         return deals, play_many(deals, self.rules)
 
     def _numbers_in(self, piece: Piece, deals: Batch, rows: Any) -> list[int]:
@@ -338,7 +337,9 @@ def _beginnings(deck: Deck, first: int, end: int) -> Iterator[list[int]]:
     few such sets: each row has the first cards, and UNTURNED where any of the rest may lie.
     """
 
-    def descend(cards: list[int], left: dict[str, int], base: int, ways: int) -> Iterator[list[int]]:
+    def descend(
+        cards: list[int], left: dict[str, int], base: int, ways: int
+    ) -> Iterator[list[int]]:
         if first <= base and base + ways <= end:
             yield cards + [UNTURNED] * (deck.size - len(cards))
             return
