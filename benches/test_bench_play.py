@@ -1,12 +1,17 @@
 """Benchmarks of the kernels, dealing, cycle detection and parsing; `make bench` runs them."""
 
 import platform
+import statistics
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from bmn_search import (
+    Batch,
     Deal,
+    Deck,
     ancestors,
     basin,
     find_cycle,
@@ -17,6 +22,7 @@ from bmn_search import (
 )
 from bmn_search.compiled import YARDSTICK, available_kernels, compiler
 from bmn_search.deal import STANDARD52
+from bmn_search.search.exhaust import Exhaust
 
 CASELLA = "---K---Q-KQAJ-----AAJ--J--/----------Q----KQ-J-----KA"
 GAMES = 20_000
@@ -98,3 +104,29 @@ def test_basin(benchmark):
     benchmark.extra_info["unit"] = "predecessors"
     rate(benchmark, len(around))
     assert len(around) == 2670
+
+
+@pytest.mark.parametrize("spec", ["half20", "22-,2J,2Q,2K", "standard52"])
+def test_enumeration(benchmark, spec):
+    """Deals in index order, against playing a batch of them that is there already.
+
+    In turn, since only a ratio within a few seconds means anything.
+    """
+    deck = Deck.parse(spec)
+    first, deals = deck.deals // 3, 50_000
+    plan = Exhaust(deck, first=first, end=first + deals, share=False)
+    batch = Batch.of(map(plan.numbering.deal, range(first, first + deals)))
+    ratios = []
+
+    def both():
+        begun = time.perf_counter()
+        play_many(batch)
+        between = time.perf_counter()
+        result = plan.chunk(0, threading.Event())
+        ratios.append((between - begun) / (time.perf_counter() - between))
+        return result
+
+    result = benchmark(both)
+    benchmark.extra_info["of the rate of play only"] = round(statistics.median(ratios), 2)
+    assert result.games == deals
+    assert not benchmark.stats or statistics.median(ratios) >= 0.7

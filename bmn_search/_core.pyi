@@ -111,20 +111,22 @@ class Tally:
     @property
     def longest(self) -> tuple[int, int]: ...
 
-def enumerate_deals(
-    kernel: int,
-    codes: NDArray[np.uint8],
-    split: int,
-    order: bytes,
-    penalties: bytes,
-    payer_leads: bool,
-    max_tricks: int | None,
-    max_cards: int | None,
-    first: int,
-    tally: Tally,
-    where: NDArray[np.uint64],
-    loops: NDArray[np.uint64],
-) -> int: ...
+@final
+class Enumeration:
+    def __new__(cls, codes: NDArray[np.uint8], split: int, order: bytes) -> Enumeration: ...
+    def play(
+        self,
+        kernel: int,
+        penalties: bytes,
+        payer_leads: bool,
+        max_tricks: int | None,
+        max_cards: int | None,
+        first: int,
+        tally: Tally,
+        where: NDArray[np.uint64],
+        loops: NDArray[np.uint64],
+    ) -> int: ...
+
 def share_deals(
     kernel: int,
     codes: NDArray[np.uint8],

@@ -543,7 +543,7 @@ cdef class World:
 @cython.final
 @cython.auto_pickle(False)
 cdef class Tally:
-    """What games came to, added up over the deals of `enumerate_deals` and `share_deals`.
+    """What games came to, added up by `Enumeration.play` or `share_deals`.
 
     Parameters
     ----------
@@ -585,60 +585,84 @@ cdef class Tally:
         return self.tally.longest[0], self.tally.longest[1]
 
 
-def enumerate_deals(
-    int kernel,
-    const uint8_t[::1] codes not None,
-    uint32_t split,
-    const uint8_t[::1] order not None,
-    const uint8_t[::1] penalties not None,
-    bint payer_leads,
-    max_tricks,
-    max_cards,
-    uint64_t first,
-    Tally tally not None,
-    uint64_t[::1] where not None,
-    uint64_t[::1] loops not None,
-):
-    """Play a deal and those after it, without the GIL.
+@cython.final
+@cython.auto_pickle(False)
+cdef class Enumeration:
+    """Deals in index order; see `native/exhaust.h`.
 
     Parameters
     ----------
-    kernel, penalties, payer_leads, max_tricks, max_cards
-        As in `play_many`.
     codes, split
-        The first deal, at most 64 cards, and how many are in the first packet.
+        The first deal, 2 to 64 cards, and how many are in the first packet.
     order
         The codes 0 to 4 in the order of the deck, the least first.
-    first
-        What to number the first deal.
-    tally
-        Is added to.
-    where
-        Gets the numbers of the first longest games by cards and by tricks, if they are longer than
-        those in the tally: shape (2,).
-    loops
-        Gets the numbers of the games that never end: shape (deals,), for as many are played.
-
-    Returns
-    -------
-    int
-        How many never end.
     """
-    cdef bmn_arrangement arrangement
-    cdef uint32_t total = codes.shape[0]
-    cdef size_t n = loops.shape[0], found
-    if not 1 < total <= 64 or split > total or order.shape[0] != 5 or where.shape[0] != 2:
-        raise ValueError(f"{total} cards, {split} in the first packet: expected 2 to 64 in all")
-    if n == 0:
-        return 0
-    cdef bmn_job job = new_job(kernel, penalties, payer_leads, max_tricks, max_cards, total)
-    with nogil:
-        bmn_arrange(&arrangement, &codes[0], split, total, &order[0])
-        found = bmn_enumerate(
-            &job, &arrangement, first, n, &tally.tally, &where[0], &loops[0]
+
+    cdef bmn_arrangement *arrangement
+    cdef uint32_t total
+
+    def __cinit__(
+        self, const uint8_t[::1] codes not None, uint32_t split, const uint8_t[::1] order not None
+    ):
+        self.total = codes.shape[0]
+        if not 1 < self.total <= 64 or split > self.total or sorted(order) != [0, 1, 2, 3, 4]:
+            raise ValueError(f"{self.total} cards, {split} in packet 1: expected 2 to 64 in all")
+        self.arrangement = <bmn_arrangement *>malloc(sizeof(bmn_arrangement))
+        if self.arrangement == NULL:
+            raise MemoryError
+        bmn_arrange(self.arrangement, &codes[0], split, self.total, &order[0])
+
+    def __dealloc__(self):
+        free(self.arrangement)
+
+    def play(
+        self,
+        int kernel,
+        const uint8_t[::1] penalties not None,
+        bint payer_leads,
+        max_tricks,
+        max_cards,
+        uint64_t first,
+        Tally tally not None,
+        uint64_t[::1] where not None,
+        uint64_t[::1] loops not None,
+    ):
+        """Play the next deals, without the GIL.
+
+        Parameters
+        ----------
+        kernel, penalties, payer_leads, max_tricks, max_cards
+            As in `play_many`.
+        first
+            What to number the first of them.
+        tally
+            Is added to.
+        where
+            Gets the numbers of the first longest games by cards and by tricks, if they are longer
+            than those in the tally: shape (2,).
+        loops
+            Gets the numbers of the games that never end: shape (deals,), for as many are played;
+            the deck must have as many deals left.
+
+        Returns
+        -------
+        int
+            How many never end.
+        """
+        cdef size_t n = loops.shape[0], found
+        if where.shape[0] != 2:
+            raise ValueError(f"where has {where.shape[0]} places: expected 2")
+        if n == 0:
+            return 0
+        cdef bmn_job job = new_job(
+            kernel, penalties, payer_leads, max_tricks, max_cards, self.total
         )
-        bmn_job_free(&job)
-    return found
+        with nogil:
+            found = bmn_enumerate(
+                &job, self.arrangement, first, n, &tally.tally, &where[0], &loops[0]
+            )
+            bmn_job_free(&job)
+        return found
 
 
 def share_deals(

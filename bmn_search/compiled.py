@@ -34,12 +34,13 @@ __all__ = [
     "compiler",
     "cpu_features",
     "deal_many",
-    "enumerate_deals",
     "follow",
+    "new_enumeration",
     "new_forest",
     "new_world",
     "play",
     "play_many",
+    "play_next",
     "play_seed",
     "predecessors",
     "share_deals",
@@ -288,31 +289,25 @@ def play_seed(
     )
 
 
-def enumerate_deals(
+def new_enumeration(deck: Deck, codes: NDArray[np.uint8], split: int) -> _core.Enumeration:
+    """Begin to play the deals of a deck in index order, from `codes` on."""
+    order = [CODES[symbol] for symbol, _ in deck.counts]
+    order += [code for code in range(len(SYMBOLS)) if code not in order]
+    return _core.Enumeration(codes, split, bytes(order))
+
+
+def play_next(
+    enumeration: _core.Enumeration,
     kernel: str,
-    deck: Deck,
-    codes: NDArray[np.uint8],
-    split: int,
     first: int,
     rules: Rules,
     tally: _core.Tally,
     where: NDArray[np.uint64],
     loops: NDArray[np.uint64],
 ) -> int:
-    """Play `len(loops)` deals in index order, from `codes` on; see `_core.enumerate_deals`."""
-    order = [CODES[symbol] for symbol, _ in deck.counts]
-    order += [code for code in range(len(SYMBOLS)) if code not in order]
-    return _core.enumerate_deals(
-        _CODE[kernel],
-        codes,
-        split,
-        bytes(order),
-        *_how(rules, rules.max_tricks),
-        first,
-        tally,
-        where,
-        loops,
-    )
+    """Play the next `len(loops)` deals; see `_core.Enumeration.play`."""
+    how = _how(rules, rules.max_tricks)
+    return enumeration.play(_CODE[kernel], *how, first, tally, where, loops)
 
 
 class Roots(NamedTuple):

@@ -221,17 +221,17 @@ def _counted(store: Store, run: Run) -> Iterable[_Counted]:
 
 def _without_holes(numbering: Numbering, chunks: list[_Counted]) -> list[_Counted]:
     """Return chunks that together are all deals, each once."""
-    taken: list[_Counted] = []
-    reached = 0
-    for chunk in sorted(chunks, key=lambda chunk: (chunk.first, -chunk.end, chunk.run.id)):
-        if chunk.end <= reached:
-            continue
-        if chunk.first != reached:
-            break
-        taken.append(chunk)
-        reached = chunk.end
+    # Ranges may have been counted twice, divided otherwise: look for a chain from end to end.
+    chain: dict[int, _Counted | None] = {0: None}
+    for chunk in sorted(chunks, key=lambda chunk: chunk.first):
+        if chunk.first in chain:
+            chain.setdefault(chunk.end, chunk)
+    reached = max(chain)
     if reached == numbering.deals:
-        return taken
+        taken: list[_Counted] = []
+        while (last := chain[taken[-1].first if taken else reached]) is not None:
+            taken.append(last)
+        return taken[::-1]
     later = [chunk.first for chunk in chunks if chunk.end > reached]
     if later and min(later) < reached:
         raise RecordError(

@@ -5,12 +5,14 @@
  * time, and keeps a histogram, the longest games and the loops.
  *
  * The successor.  Cards are held as ranks, a rank being the place of a card's symbol in the order
- * of the deck, in three planes like the codes of batch.h.  The next permutation is the textbook
- * one, but bit-sliced: "which cards rank below the next one" is decided for all places at once, a
- * dozen logical operations, and the last of them is the pivot; the cards behind it fall, so those
- * that rank above the pivot are a run of bits, and the last of these changes places with it; then
- * what lies behind is turned round by reversing a word.  No loop over the cards and nothing in
- * memory: SUCCESSOR instructions a deal, where unranking one costs thousands.
+ * of the deck, in three planes like the codes of batch.h.  Dictionary order changes the last cards
+ * the most: the last BMN_TAIL cards run through all their orders before any other card moves. All
+ * orders of so few cards are listed once, those of the same cards together, so that a deal is the
+ * head, which stays, and the next tail of a list: a load and a shift and an or for each plane.
+ * After the last tail comes the next permutation as in the textbook, but bit-sliced: "which cards
+ * rank below the next one" is decided for all places at once, and the last of them is the pivot;
+ * the cards behind it fall, so those that rank above the pivot are a run of bits, and the last of
+ * these changes places with it; then what lies behind is turned round by reversing a word.
  *
  * Measured (docs/exhaustive.md).
  */
@@ -41,47 +43,19 @@ BMN_INLINE void bmn_count_length(bmn_tally *tally, uint64_t cards, uint64_t game
 
 /* ---- the successor ---- */
 
+enum { BMN_TAIL = 6, BMN_TAILS = 15625, BMN_TAIL_DECKS = 2401 }; /* 6; 5^6; 7^4 */
+
 typedef struct {
-    uint64_t rank[3];    /* planes */
+    uint64_t rank[3];    /* planes of the deal that the head is of */
     uint64_t code[5][3]; /* code[r][k]: all ones where the code of rank r has bit k */
-    bool ordered;        /* every rank is its code */
     uint32_t split, total;
+    uint32_t tail;       /* cards in the tails: BMN_TAIL, or all */
+    uint64_t head[3];    /* planes of the codes, without the tail */
+    uint32_t next, last; /* tails left with this head: from `next` to before `last` */
+    /* Tails in dictionary order, those of the same cards together: the planes of their codes and
+     * of their ranks, `tail` bits each.  `first`: of those with so many cards of each rank. */
+    uint32_t tail_code[BMN_TAILS], tail_rank[BMN_TAILS], first[BMN_TAIL_DECKS + 1];
 } bmn_arrangement;
-
-/* `codes`: the first deal; `order`: the codes from the least rank on. */
-static void bmn_arrange(bmn_arrangement *a, const uint8_t *codes, uint32_t split, uint32_t total,
-                        const uint8_t order[5])
-{
-    uint8_t ranks[64] = {0}, rank_of[5];
-    a->split = split;
-    a->total = total;
-    a->ordered = true;
-    for (uint8_t rank = 0; rank < 5; rank++) {
-        rank_of[order[rank]] = rank;
-        a->ordered = a->ordered && order[rank] == rank;
-        for (int k = 0; k < 3; k++)
-            a->code[rank][k] = -(uint64_t)(order[rank] >> k & 1);
-    }
-    for (uint32_t i = 0; i < total; i++)
-        ranks[i] = rank_of[codes[i]];
-    bmn_planes_of_codes(ranks, a->rank);
-}
-
-BMN_INLINE bmn_packed bmn_arranged(const bmn_arrangement *a)
-{
-    const uint64_t low = a->rank[0], middle = a->rank[1], high = a->rank[2];
-    bmn_packed deal = {.split = (uint8_t)a->split, .total = (uint8_t)a->total};
-    if (a->ordered) {
-        memcpy(deal.plane, a->rank, sizeof deal.plane);
-        return deal;
-    }
-    const uint64_t of_rank[5] = {bmn_low_bits((int)a->total) & ~(low | middle | high),
-                                 low & ~middle, middle & ~low, low & middle, high};
-    for (int k = 0; k < 3; k++)
-        for (int rank = 0; rank < 5; rank++)
-            deal.plane[k] |= of_rank[rank] & a->code[rank][k];
-    return deal;
-}
 
 BMN_INLINE int bmn_highest_bit(uint64_t word) /* word != 0 */
 {
@@ -117,25 +91,143 @@ BMN_INLINE uint64_t bmn_less(const uint64_t a[3], const uint64_t b[3])
     return (~a[2] & b[2]) | (~(a[2] ^ b[2]) & ((~a[1] & b[1]) | (~(a[1] ^ b[1]) & ~a[0] & b[0])));
 }
 
-/* Goes on to the next deal; after the last one it stays. */
-BMN_INLINE void bmn_next(bmn_arrangement *a)
+/* The next permutation of the ranks; false after the last one. */
+static bool bmn_next_permutation(uint64_t rank[3], int total)
 {
-    uint64_t *rank = a->rank;
     const uint64_t after[3] = {rank[0] >> 1, rank[1] >> 1, rank[2] >> 1};
-    const uint64_t rises = bmn_less(rank, after) & bmn_low_bits((int)a->total - 1);
-    if (BMN_RARE(!rises))
-        return;
-    const int pivot = bmn_highest_bit(rises);
-    const uint64_t behind = bmn_low_bits((int)a->total) & ~UINT64_C(1) << pivot;
+    const uint64_t rises = bmn_less(rank, after) & bmn_low_bits(total - 1);
+    if (!rises)
+        return false;
+    const int pivot = bmn_highest_bit(rises), up = pivot + total - 63;
+    const uint64_t behind = bmn_low_bits(total) & ~UINT64_C(1) << pivot;
     const uint64_t here[3] = {-(rank[0] >> pivot & 1), -(rank[1] >> pivot & 1),
                               -(rank[2] >> pivot & 1)};
     const int last = bmn_highest_bit(bmn_less(here, rank) & behind);
-    const int up = pivot + (int)a->total - 63;
     for (int k = 0; k < 3; k++) {
         uint64_t differ = (rank[k] >> pivot ^ rank[k] >> last) & 1;
         uint64_t swapped = rank[k] ^ (differ << pivot | differ << last);
         uint64_t turned = bmn_reversed(swapped & behind);
         rank[k] = (swapped & ~behind) | (up < 0 ? turned >> -up : turned << up);
+    }
+    return true;
+}
+
+/* Which cards a tail, as planes of ranks, has: the number of its list. */
+static uint32_t bmn_tail_deck(const bmn_arrangement *a, uint32_t ranks)
+{
+    const uint32_t all = (1u << a->tail) - 1, low = ranks & all, middle = ranks >> a->tail & all,
+                   high = ranks >> 2 * a->tail;
+    const uint32_t places[4] = {low & ~middle, middle & ~low, low & middle, high};
+    uint32_t deck = 0;
+    for (int rank = 0; rank < 4; rank++)
+        deck = deck * (BMN_TAIL + 1) + (uint32_t)bmn_count_bits(places[rank]);
+    return deck;
+}
+
+/* Tail number `word` of all, in dictionary order, as planes of numbers[rank]. */
+static uint32_t bmn_tail_planes(const bmn_arrangement *a, uint32_t word, const uint8_t numbers[5])
+{
+    uint32_t planes = 0;
+    for (uint32_t place = a->tail; place-- > 0; word /= 5)
+        for (uint32_t k = 0; k < 3; k++)
+            planes |= (uint32_t)(numbers[word % 5] >> k & 1) << (k * a->tail + place);
+    return planes;
+}
+
+static void bmn_list_tails(bmn_arrangement *a, const uint8_t order[5])
+{
+    static const uint8_t ranks[5] = {0, 1, 2, 3, 4};
+    uint32_t at[BMN_TAIL_DECKS], words = 1;
+    for (uint32_t i = 0; i < a->tail; i++)
+        words *= 5;
+    memset(a->first, 0, sizeof a->first);
+    for (uint32_t word = 0; word < words; word++)
+        a->first[bmn_tail_deck(a, bmn_tail_planes(a, word, ranks)) + 1]++;
+    for (uint32_t deck = 0; deck < BMN_TAIL_DECKS; deck++) {
+        a->first[deck + 1] += a->first[deck];
+        at[deck] = a->first[deck];
+    }
+    for (uint32_t word = 0; word < words; word++) {
+        const uint32_t tail = bmn_tail_planes(a, word, ranks), i = at[bmn_tail_deck(a, tail)]++;
+        a->tail_rank[i] = tail;
+        a->tail_code[i] = bmn_tail_planes(a, word, order);
+    }
+}
+
+/* Looks up the tails of the deal in `rank`, from its own tail on, and the codes of its head. */
+static void bmn_set_head(bmn_arrangement *a)
+{
+    const uint32_t place = a->total - a->tail, all = (1u << a->tail) - 1;
+    const uint64_t low = a->rank[0], middle = a->rank[1], high = a->rank[2],
+                   heads = bmn_low_bits((int)place);
+    const uint64_t of_rank[5] = {~(low | middle | high), low & ~middle, middle & ~low, low & middle,
+                                 high};
+    uint32_t tail = 0;
+    for (uint32_t k = 0; k < 3; k++) {
+        tail |= ((uint32_t)(a->rank[k] >> place) & all) << (k * a->tail);
+        a->head[k] = 0;
+        for (int rank = 0; rank < 5; rank++)
+            a->head[k] |= of_rank[rank] & a->code[rank][k] & heads;
+    }
+    const uint32_t deck = bmn_tail_deck(a, tail);
+    a->next = a->first[deck];
+    a->last = a->first[deck + 1];
+    while (a->tail_rank[a->next] != tail) /* at once, but for a deal to begin with */
+        a->next++;
+}
+
+/* `codes`: the first deal; `order`: the codes from the least rank on. */
+static void bmn_arrange(bmn_arrangement *a, const uint8_t *codes, uint32_t split, uint32_t total,
+                        const uint8_t order[5])
+{
+    uint8_t ranks[64] = {0}, rank_of[5];
+    a->split = split;
+    a->total = total;
+    a->tail = total < BMN_TAIL ? total : BMN_TAIL;
+    for (uint8_t rank = 0; rank < 5; rank++) {
+        rank_of[order[rank]] = rank;
+        for (int k = 0; k < 3; k++)
+            a->code[rank][k] = -(uint64_t)(order[rank] >> k & 1);
+    }
+    for (uint32_t i = 0; i < total; i++)
+        ranks[i] = rank_of[codes[i]];
+    bmn_planes_of_codes(ranks, a->rank);
+    bmn_list_tails(a, order);
+    bmn_set_head(a);
+}
+
+/* Goes on to the next head; after the last one there is nothing more. */
+static void bmn_next_head(bmn_arrangement *a)
+{
+    const uint32_t place = a->total - a->tail, all = (1u << a->tail) - 1,
+                   tail = a->tail_rank[a->last - 1];
+    for (uint32_t k = 0; k < 3; k++) {
+        a->rank[k] &= bmn_low_bits((int)place);
+        a->rank[k] |= (uint64_t)(tail >> k * a->tail & all) << place;
+    }
+    if (bmn_next_permutation(a->rank, (int)a->total))
+        bmn_set_head(a);
+}
+
+/* Writes the next n deals, which must be there. */
+static void bmn_next_deals(bmn_arrangement *a, bmn_packed *deals, size_t n)
+{
+    const uint32_t bits = a->tail, all = (1u << bits) - 1, place = a->total - bits;
+    while (n) {
+        if (a->next == a->last)
+            bmn_next_head(a);
+        const uint32_t left = a->last - a->next, count = left < n ? left : (uint32_t)n;
+        const uint64_t head[3] = {a->head[0], a->head[1], a->head[2]};
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t tail = a->tail_code[a->next + i];
+            *deals++ = (bmn_packed){.plane = {head[0] | (uint64_t)(tail & all) << place,
+                                              head[1] | (uint64_t)(tail >> bits & all) << place,
+                                              head[2] | (uint64_t)(tail >> 2 * bits) << place},
+                                    .split = (uint8_t)a->split,
+                                    .total = (uint8_t)a->total};
+        }
+        a->next += count;
+        n -= count;
     }
 }
 
@@ -174,7 +266,7 @@ BMN_INLINE bmn_row bmn_desk_row(const bmn_job *job, size_t i)
     return row;
 }
 
-/* Plays n deals from `a` on, which then is the one after them.  `first`: the number of deals before
+/* Plays the next n deals of `a`.  `first`: the number of deals before
  * them in the range; `where`: of the longest games, the same; `loop` gets that of every loop. Of
  * equally long games the first counts.  Returns how many loops there were. */
 static size_t bmn_enumerate(const bmn_job *job, bmn_arrangement *a, uint64_t first, size_t n,
@@ -183,10 +275,7 @@ static size_t bmn_enumerate(const bmn_job *job, bmn_arrangement *a, uint64_t fir
     size_t loops = 0;
     for (size_t at = 0; at < n; at += BMN_BLOCK) {
         size_t count = n - at < BMN_BLOCK ? n - at : BMN_BLOCK;
-        for (size_t i = 0; i < count; i++) {
-            job->desk->packed[i] = bmn_arranged(a);
-            bmn_next(a);
-        }
+        bmn_next_deals(a, job->desk->packed, count);
         bmn_play_desk(job, count);
         for (size_t i = 0; i < count; i++) {
             bmn_row row = bmn_desk_row(job, i);

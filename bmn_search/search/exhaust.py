@@ -27,6 +27,7 @@ from bmn_search.errors import BmnError, DeckError
 from bmn_search.histogram import LONGEST, merged
 from bmn_search.notation import CODES
 from bmn_search.rules import STANDARD, Rules
+from bmn_search.search.runner import DisagreementError
 from bmn_search.search.strategy import Candidate, ChunkResult, Dropped, Kind
 
 __all__ = ["MOST_CARDS", "Exhaust", "Numbering"]
@@ -239,22 +240,17 @@ class Exhaust:
         count = _Count()
         tally = Tally(histogram := np.zeros(LONGEST + 1, np.uint64))
         where = np.zeros(2, np.uint64)
+        codes = _codes(self.numbering.deal(piece.first))
+        enumeration = compiled.new_enumeration(self.deck, codes, piece.split)
         for first in range(piece.first, piece.end, BLOCK):
             if stop.is_set():
                 raise Dropped
             loops = np.empty(min(BLOCK, piece.end - first), np.uint64)
-            found = compiled.enumerate_deals(
-                chosen_kernel(),
-                self.deck,
-                _codes(self.numbering.deal(first)),
-                piece.split,
-                first - piece.first,
-                self.rules,
-                tally,
-                where,
-                loops,
+            offset = first - piece.first
+            found = compiled.play_next(
+                enumeration, chosen_kernel(), offset, self.rules, tally, where, loops
             )
-            count.loops += [piece.first + offset for offset in loops[:found].tolist()]
+            count.loops += [piece.first + loop for loop in loops[:found].tolist()]
         self._take(count, tally, histogram)
         count.longest = [
             (length, piece.first + offset) if length else (0, -1)
@@ -284,9 +280,9 @@ class Exhaust:
         deals, _ = self._leading_to(loops, depth, piece)
         count.loops = sorted(self._numbers_in(piece, deals, range(len(deals))))
         if len(count.loops) != tally.loops:
-            raise AssertionError(
-                f"{self.deck} from {piece.first}: {tally.loops} deals that never end were counted, "
-                f"{len(count.loops)} found by backward play: please report this"
+            raise DisagreementError(
+                f"of {self.deck} from deal {piece.first} on {tally.loops} were counted that never "
+                f"end, {len(count.loops)} found by backward play: please report this"
             )
         return count
 

@@ -29,7 +29,7 @@ PATIENCE = 0.25  # seconds between two looks at the clock while chunks are playe
 
 
 class DisagreementError(Exception):
-    """The two engines disagree on a deal: a defect of this program, which must not be hidden."""
+    """Two ways to the same result disagree: a defect of this program, which must not be hidden."""
 
 
 @dataclass(frozen=True, slots=True)
