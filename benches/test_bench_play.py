@@ -113,7 +113,7 @@ def test_enumeration(benchmark, spec):
     In turn, since only a ratio within a few seconds means anything.
     """
     deck = Deck.parse(spec)
-    first, deals = deck.deals // 3, 50_000
+    first, deals = deck.deals // 3, 200_000
     plan = Exhaust(deck, first=first, end=first + deals, share=False)
     batch = Batch.of(map(plan.numbering.deal, range(first, first + deals)))
     ratios = []

@@ -46,12 +46,12 @@ BMN_INLINE void bmn_count_length(bmn_tally *tally, uint64_t cards, uint64_t game
 enum { BMN_TAIL = 6, BMN_TAILS = 15625, BMN_TAIL_DECKS = 2401 }; /* 6; 5^6; 7^4 */
 
 typedef struct {
-    uint64_t rank[3];    /* planes of the deal that the head is of */
-    uint64_t code[5][3]; /* code[r][k]: all ones where the code of rank r has bit k */
-    uint32_t split, total;
-    uint32_t tail;       /* cards in the tails: BMN_TAIL, or all */
-    uint64_t head[3];    /* planes of the codes, without the tail */
-    uint32_t next, last; /* tails left with this head: from `next` to before `last` */
+    uint64_t rank[3];             /* planes of the deal that the head is of */
+    uint64_t code[5][3];          /* code[r][k]: all ones where the code of rank r has bit k */
+    uint32_t split, total, ranks; /* ranks in the deck */
+    uint32_t tail;                /* cards in the tails: BMN_TAIL, or all */
+    uint64_t head[3];             /* planes of the codes, without the tail */
+    uint32_t next, last;          /* tails left with this head: from `next` to before `last` */
     /* Tails in dictionary order, those of the same cards together: the planes of their codes and
      * of their ranks, `tail` bits each.  `first`: of those with so many cards of each rank. */
     uint32_t tail_code[BMN_TAILS], tail_rank[BMN_TAILS], first[BMN_TAIL_DECKS + 1];
@@ -128,9 +128,9 @@ static uint32_t bmn_tail_deck(const bmn_arrangement *a, uint32_t ranks)
 static uint32_t bmn_tail_planes(const bmn_arrangement *a, uint32_t word, const uint8_t numbers[5])
 {
     uint32_t planes = 0;
-    for (uint32_t place = a->tail; place-- > 0; word /= 5)
+    for (uint32_t place = a->tail; place-- > 0; word /= a->ranks)
         for (uint32_t k = 0; k < 3; k++)
-            planes |= (uint32_t)(numbers[word % 5] >> k & 1) << (k * a->tail + place);
+            planes |= (uint32_t)(numbers[word % a->ranks] >> k & 1) << (k * a->tail + place);
     return planes;
 }
 
@@ -139,7 +139,7 @@ static void bmn_list_tails(bmn_arrangement *a, const uint8_t order[5])
     static const uint8_t ranks[5] = {0, 1, 2, 3, 4};
     uint32_t at[BMN_TAIL_DECKS], words = 1;
     for (uint32_t i = 0; i < a->tail; i++)
-        words *= 5;
+        words *= a->ranks;
     memset(a->first, 0, sizeof a->first);
     for (uint32_t word = 0; word < words; word++)
         a->first[bmn_tail_deck(a, bmn_tail_planes(a, word, ranks)) + 1]++;
@@ -189,8 +189,11 @@ static void bmn_arrange(bmn_arrangement *a, const uint8_t *codes, uint32_t split
         for (int k = 0; k < 3; k++)
             a->code[rank][k] = -(uint64_t)(order[rank] >> k & 1);
     }
-    for (uint32_t i = 0; i < total; i++)
+    a->ranks = 1;
+    for (uint32_t i = 0; i < total; i++) {
         ranks[i] = rank_of[codes[i]];
+        a->ranks = ranks[i] < a->ranks ? a->ranks : ranks[i] + 1u;
+    }
     bmn_planes_of_codes(ranks, a->rank);
     bmn_list_tails(a, order);
     bmn_set_head(a);

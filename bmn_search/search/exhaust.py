@@ -288,8 +288,8 @@ class Exhaust:
 
     @staticmethod
     def _take(count: _Count, tally: Tally, histogram: NDArray[np.uint64]) -> None:
-        lengths = np.flatnonzero(histogram)
-        count.histogram = histogram[: lengths[-1] + 1 if len(lengths) else 0].astype(np.int64)
+        lengths = min(tally.longest[0], LONGEST) + 1 if tally.finished else 0
+        count.histogram = histogram[:lengths].astype(np.int64)
         count.games, count.plays = tally.games, tally.plays
 
     def _leading_to(self, roots: Roots, depth: int, piece: Piece) -> tuple[Batch, NDArray[np.void]]:
