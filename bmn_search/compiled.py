@@ -27,6 +27,7 @@ __all__ = [
     "YARDSTICK",
     "Roots",
     "Run",
+    "Tally",
     "Walk",
     "available_kernels",
     "checked_kernel",
@@ -52,6 +53,8 @@ MOST = 2**64 - 1  # seeds, deal numbers and limits are 64-bit numbers
 
 KERNELS = ("general", "portable", "simd128", "simd")  # slowest first, in the order of the codes
 YARDSTICK = "plain"
+
+Tally = _core.Tally
 
 _CODE = {name: code for code, name in enumerate((*KERNELS, YARDSTICK))}
 
@@ -301,7 +304,7 @@ def play_next(
     kernel: str,
     first: int,
     rules: Rules,
-    tally: _core.Tally,
+    tally: Tally,
     where: NDArray[np.uint64],
     loops: NDArray[np.uint64],
 ) -> int:
@@ -334,7 +337,7 @@ def share_deals(
     codes: NDArray[np.uint8],
     split: int,
     rules: Rules,
-    tally: _core.Tally,
+    tally: Tally,
 ) -> tuple[int, Roots, Roots, Roots]:
     """Count the deals that begin as the rows of `codes` do; see `_core.share_deals`.
 

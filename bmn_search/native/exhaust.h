@@ -14,7 +14,8 @@
  * the cards behind it fall, so those that rank above the pivot are a run of bits, and the last of
  * these changes places with it; then what lies behind is turned round by reversing a word.
  *
- * Measured (docs/exhaustive.md).
+ * Measured (docs/exhaustive.md): 77 instructions a deal of half20, where a permutation for each one
+ * takes 266; all of it at 0.99 to 1.18 times the rate of playing the same deals from an array.
  */
 #ifndef BMN_EXHAUST_H
 #define BMN_EXHAUST_H

@@ -27,7 +27,9 @@
  * loops went on, and backward play (ancestry.h) leads from there to the deals. That also proves the
  * count: both ways must give the same number of loops.
  *
- * Measured (docs/exhaustive.md).
+ * Measured (docs/exhaustive.md): 7.3 times fewer games than deals for half20, 5 to 7,000 times for
+ * most small decks; but 350 to 430 ns a deal of half20 where playing each takes 107, since a vector
+ * kernel plays a whole game of a small deck while one position is brought together with its like.
  */
 #ifndef BMN_SHARING_H
 #define BMN_SHARING_H

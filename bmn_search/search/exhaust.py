@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bmn_search import compiled
-from bmn_search._core import Tally
 from bmn_search.batch import Batch
 from bmn_search.compiled import Roots, chosen_kernel
 from bmn_search.deal import Deal, Deck
@@ -238,7 +237,7 @@ class Exhaust:
     def _enumerated(self, piece: Piece, stop: threading.Event) -> _Count:
         """Play deal after deal."""
         count = _Count()
-        tally = Tally(histogram := np.zeros(LONGEST + 1, np.uint64))
+        tally = compiled.Tally(histogram := np.zeros(LONGEST + 1, np.uint64))
         where = np.zeros(2, np.uint64)
         codes = _codes(self.numbering.deal(piece.first))
         enumeration = compiled.new_enumeration(self.deck, codes, piece.split)
@@ -263,7 +262,7 @@ class Exhaust:
         if stop.is_set():
             raise Dropped
         count = _Count()
-        tally = Tally(histogram := np.zeros(LONGEST + 1, np.uint64))
+        tally = compiled.Tally(histogram := np.zeros(LONGEST + 1, np.uint64))
         rows = list(_beginnings(self.deck, piece.first - piece.base, piece.end - piece.base))
         depth, *longest, loops = compiled.share_deals(
             chosen_kernel(), self.deck, np.array(rows, np.uint8), piece.split, self.rules, tally
@@ -287,7 +286,7 @@ class Exhaust:
         return count
 
     @staticmethod
-    def _take(count: _Count, tally: Tally, histogram: NDArray[np.uint64]) -> None:
+    def _take(count: _Count, tally: compiled.Tally, histogram: NDArray[np.uint64]) -> None:
         lengths = min(tally.longest[0], LONGEST) + 1 if tally.finished else 0
         count.histogram = histogram[:lengths].astype(np.int64)
         count.games, count.plays = tally.games, tally.plays
