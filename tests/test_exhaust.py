@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from conftest import ROOT, odd_rules
 
-from bmn_search import Deal, Deck, Rules, play, play_many
+from bmn_search import Deal, Deck, Rules, play, play_many, world
 from bmn_search.compiled import available_kernels
 from bmn_search.deal import HALF20, STANDARD52
 from bmn_search.errors import BmnError, DeckError, RecordError
@@ -166,6 +166,18 @@ class TestCounting:
             runner.DisagreementError, match="46 were counted that never end, 1 found"
         ):
             Exhaust(Deck.parse("10-,3J,1Q"), share=True).chunk(0, NEVER)
+
+    @pytest.mark.parametrize("spec", ["10-,3J,1Q", "2K,9-,2J", "7-,2J,2A"])
+    @pytest.mark.parametrize("next_leader", ["winner", "payer"])
+    def test_a_complete_world_says_the_same(self, spec, next_leader):
+        deck, rules = Deck.parse(spec), Rules(next_leader=next_leader)
+        result = Exhaust(deck, rules, all_splits=True).chunk(0, NEVER)
+        found = world(deck, rules)
+        assert (result.games, result.loops) == (found.positions, found.endless)
+        long = [one.tricks for one in result.candidates if one.kind == "long"]
+        assert max(long) == found.longest_tricks
+        loops = [one.deal for one in result.candidates if one.kind == "loop"]
+        assert len(cycles_of(loops, rules)) == len(found.basins)
 
     def test_numbers_of_all_splits(self):
         numbering = Numbering(Deck.parse("1K,2-,1J"), all_splits=True)
