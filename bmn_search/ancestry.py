@@ -23,9 +23,10 @@ from bmn_search.notation import CODES
 from bmn_search.outcome import Count
 from bmn_search.rules import STANDARD, Rules
 
-__all__ = ["LIMIT", "Ancestry", "ancestors", "basin", "longest_ancestor", "predecessors"]
+__all__ = ["Ancestry", "ancestors", "basin", "longest_ancestor", "predecessors"]
 
-LIMIT = 1_000_000
+LIMIT = 1_000_000  # positions, unless they take more than
+MEMORY = 2**30  # bytes
 MOST = 2**32 - 2  # positions, and tricks: they are numbered with 32 bits
 SLICE = 200_000  # positions whose predecessors are looked for between two reports
 
@@ -103,12 +104,12 @@ class Ancestry:
         return laid
 
     def deal(self, row: int) -> Deal:
-        """Return a position with the players in the seats from which it leads to the first root.
+        """Return a position with the players in the seats from which it leads to the root.
 
-        In a basin, of which the roots lead to each other, player 1 leads in every position.
+        In a basin, whose roots lead to each other, player 1 leads in every position.
         """
         leader = self.leader
-        if self.roots == 1:
+        if not self.laid[0]:  # the root leads nowhere: it is no cycle
             at = row
             while self.distance[at]:
                 leader = 3 - leader if self.exchanged[at] else leader
@@ -150,7 +151,7 @@ def predecessors(position: Deal | str, rules: Rules = STANDARD) -> list[Deal]:
 def ancestors(
     position: Deal | str,
     depth: int | None = None,
-    limit: int = LIMIT,
+    limit: int | None = None,
     rules: Rules = STANDARD,
     *,
     progress: Progress | None = None,
@@ -162,7 +163,7 @@ def ancestors(
     depth
         Most tricks back; None is all there are.
     limit
-        Most positions.
+        Most positions; None is 1,000,000, or as many as take 1 GiB.
     progress
         Called with the number of positions found, several times a second.
 
@@ -184,7 +185,7 @@ def ancestors(
 def basin(
     cycle: Cycle,
     depth: int | None = None,
-    limit: int = LIMIT,
+    limit: int | None = None,
     *,
     progress: Progress | None = None,
 ) -> Ancestry:
@@ -216,15 +217,20 @@ def _grown(
     rules: Rules,
     leader: int,
     depth: int | None,
-    limit: int,
+    limit: int | None,
     progress: Progress | None,
 ) -> Ancestry:
     roots = len(forest)
     depth = MOST if depth is None else depth
     if not 0 <= depth <= MOST:
         raise BmnError(f"depth {depth}: expected 0 to {MOST:,} tricks")
+    if limit is None:
+        limit = max(roots, min(LIMIT, MEMORY // (forest.cards + 40)))
     if not roots <= limit <= MOST:
-        raise BmnError(f"limit {limit}: expected {roots:,} to {MOST:,} positions")
+        raise BmnError(
+            f"limit {limit}: expected at least {roots:,} positions, which is where to begin, and "
+            f"at most {MOST:,}"
+        )
     while not (state := forest.grow(depth, limit, SLICE)):
         if progress:
             progress(len(forest))
@@ -248,7 +254,7 @@ def _grown(
 
 
 def longest_ancestor(
-    deal: Deal, rules: Rules = STANDARD, limit: int = LIMIT
+    deal: Deal, rules: Rules = STANDARD, limit: int | None = None
 ) -> tuple[Deal, Count] | None:
     """Return the balanced deal, player 1 leading, with the longest way to this one.
 

@@ -91,8 +91,9 @@ def basin_graph(cycle: Cycle, ancestry: Ancestry) -> Graph:
         When the ancestry is not that of the cycle.
     """
     roots = ancestry.roots
-    if not np.array_equal(ancestry.codes[:roots], cycle.codes) or not np.array_equal(
-        ancestry.sizes[:roots], cycle.sizes
+    if not all(
+        np.array_equal(getattr(ancestry, name)[:roots], getattr(cycle, name))
+        for name in ("codes", "sizes", "laid")
     ):
         raise BmnError("the ancestry is not that of the cycle: expected basin(cycle)")
     graph: Graph = nx.DiGraph(rules=str(cycle.rules), complete=ancestry.ended == "complete")

@@ -133,8 +133,8 @@ def cycle_lines(deal: Deal, cycle: Cycle, around: Ancestry) -> Iterator[str]:
             "orbits": _orbits(cycle),
             "ranks": f"{counted(choices, 'choice')} in this deck",
             "normal form": str(ranks.normal_form(cycle).canonical),
-            "basin": f"{counted(len(around), 'position')} up to exchange, {around.depth + 1:,} "
-            f"levels with the cycle{ENDED[around.ended]}",
+            "basin": f"{counted(len(around), 'position')} up to exchange, "
+            f"{counted(around.depth + 1, 'level')} with the cycle{ENDED[around.ended]}",
             "balanced deals": f"{int(around.balanced.sum()):,}",
         }
     )

@@ -17,6 +17,7 @@ from bmn_search.cycle import find_cycle, step
 from bmn_search.deal import STANDARD52, Deal, Deck
 from bmn_search.engine import play, play_many
 from bmn_search.errors import BmnError, DealError
+from bmn_search.graph import basin_graph
 from bmn_search.known import known_deals
 from bmn_search.rules import STANDARD, Rules
 
@@ -196,6 +197,25 @@ def test_ancestors_of_a_find_are_that_much_longer():
             assert best[0].leader == 1
 
 
+def test_player_1_leads_in_the_basin_of_a_one_trick_cycle():
+    cycle = find_cycle("----J-/-J-")
+    assert cycle.turn.tricks == 1
+    around = basin(cycle)
+    listed = [around.deal(row) for row in range(len(around))]
+    assert {deal.leader for deal in listed} == {1}
+    assert [deal for deal, could in zip(listed, around.balanced, strict=True) if could] == (
+        around.balanced_deals()
+    )
+    with pytest.raises(BmnError, match="not that of the cycle"):
+        basin_graph(cycle, ancestors(cycle.canonical))
+
+
+def test_large_positions_take_no_more_than_their_memory(monkeypatch):
+    monkeypatch.setattr("bmn_search.ancestry.MEMORY", 100_000)
+    around = basin(find_cycle(PUBLISHED))
+    assert (around.ended, len(around)) == ("limit", 100_000 // 92)
+
+
 def test_limits_are_told():
     cycle = find_cycle(PUBLISHED)
     cut = basin(cycle, limit=1000)
@@ -206,7 +226,7 @@ def test_limits_are_told():
     assert len(shallow) == (whole.distance <= 2).sum()
     assert basin(cycle, limit=len(whole)).ended == "complete"
     assert ancestors(PUBLISHED, 0).ended == "depth"
-    with pytest.raises(BmnError, match="limit 3: expected 62"):
+    with pytest.raises(BmnError, match="limit 3: expected at least 62"):
         basin(cycle, limit=3)
     with pytest.raises(BmnError, match="depth -1: expected 0"):
         ancestors(PUBLISHED, -1)

@@ -277,6 +277,9 @@ def test_cycle_writes_a_graph(bmn, tmp_path):
 def test_cycle_says_what_is_wrong(bmn):
     assert "DEAL is missing" in bmn("cycle", check=2).stderr
     assert "expected --deck" in bmn("cycle", "--all", check=2).stderr
+    for option in (("--graph", "x.json"), ("--limit", "9"), ("--any-deck",), ("--depth", "1")):
+        done = bmn("cycle", "--all", "--deck", "4-,2J", *option, check=2)
+        assert f"leave out {option[0]}" in done.stderr
     assert "leave out" in bmn("cycle", "--all", "--deck", "4-,2J", "--basin", check=2).stderr
     assert "no deal" in bmn("cycle", "--all", "--deck", "half20", HALF, check=2).stderr
     assert "limit" in bmn("cycle", HALF, "--limit", "2", check=2).stderr
@@ -299,5 +302,8 @@ def test_ancestors_command(bmn):
     assert [json.loads(line) for line in best] == rows[:1]
     words = bmn("ancestors", deal, check=0).stdout
     assert f"{len(rows)} balanced deals among" in words
+    cut = bmn("ancestors", deal, "--json", "--longest", "--limit", "50", check=0)
+    assert json.loads(cut.stdout)["ended"] == "limit"
+    assert "the limit was reached" in cut.stderr
     none = bmn("ancestors", "---AJ--Q---------QAKQJJ-QK/-----A----KJ-K--------A---", check=0)
     assert "0 balanced deals among 0 ancestors" in none.stdout

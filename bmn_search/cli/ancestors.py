@@ -6,7 +6,7 @@ import click
 import numpy as np
 
 from bmn_search import ancestry, engine, report
-from bmn_search.ancestry import LIMIT, Ancestry
+from bmn_search.ancestry import Ancestry
 from bmn_search.batch import Batch
 from bmn_search.cli.options import (
     DealCommand,
@@ -31,9 +31,7 @@ from bmn_search.rules import Rules
 @click.option(
     "--limit",
     type=click.IntRange(1, 2**32 - 2),
-    default=LIMIT,
-    show_default=True,
-    help="Most positions to look at.",
+    help="Most positions to look at.  [default: 1,000,000, or 1 GiB]",
 )
 @json_option
 def ancestors(
@@ -41,7 +39,7 @@ def ancestors(
     penalties: str | None,
     longest: bool,
     depth: int | None,
-    limit: int,
+    limit: int | None,
     as_json: bool,
     **source: Any,
 ) -> None:
@@ -79,6 +77,8 @@ def ancestors(
                     f"+{report.counted(document['more_tricks'], 'trick')}: {_total(document)}"
                 )
         if as_json:
+            if around.ended != "complete":
+                click.echo(f"bmn: {deal}: not all ancestors{report.ENDED[around.ended]}", err=True)
             return
         found = int((around.balanced & (around.distance > 0)).sum())
         click.echo(
@@ -103,6 +103,7 @@ def _documents(deal: Deal, around: Ancestry, rows: Any, rules: Rules) -> list[di
             "status": STATUS[outcomes["status"][at]],
             "cards": int(outcomes["cards"][at]),
             "tricks": int(outcomes["tricks"][at]),
+            "ended": around.ended,
         }
         for at, row in enumerate(rows)
     ]

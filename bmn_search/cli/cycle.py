@@ -4,9 +4,10 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from bmn_search import engine, ranks, report
-from bmn_search.ancestry import LIMIT, Ancestry, basin
+from bmn_search.ancestry import Ancestry, basin
 from bmn_search.cli.options import (
     DealCommand,
     DealSource,
@@ -23,6 +24,8 @@ from bmn_search.deal import Deal
 from bmn_search.errors import DealError
 from bmn_search.notation import SYMBOLS
 from bmn_search.rules import Rules
+
+WITH_ALL = ("whole", "texts", "deck", "rules_name", "penalties", "as_json")
 
 
 @click.command(cls=DealCommand)
@@ -43,9 +46,7 @@ from bmn_search.rules import Rules
 @click.option(
     "--limit",
     type=click.IntRange(1, 2**32 - 2),
-    default=LIMIT,
-    show_default=True,
-    help="Most positions of a basin.",
+    help="Most positions of a basin.  [default: 1,000,000, or 1 GiB]",
 )
 @json_option
 def cycle(
@@ -56,7 +57,7 @@ def cycle(
     variants: bool,
     graph_file: str | None,
     depth: int | None,
-    limit: int,
+    limit: int | None,
     as_json: bool,
     **source: Any,
 ) -> None:
@@ -77,10 +78,9 @@ def cycle(
     """
     rules = chosen_rules(rules_name, penalties)
     if whole:
+        _refuse_options_of_a_deal()
         if source["texts"] or source["deck"] is None:
             raise DealError("--all: expected --deck DECK and no deal")
-        if show_basin or variants or graph_file:
-            raise DealError("--all: leave out --basin, --variants and --graph, which are of a deal")
         tell_world(source["deck"], rules, as_json)
         return
     if not source["texts"]:
@@ -120,6 +120,15 @@ def cycle(
     deals.each(show)
     if ended:
         click.get_current_context().exit(1)
+
+
+def _refuse_options_of_a_deal() -> None:
+    """Refuse, beside --all, what would be left out."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        given = context.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+        if given and param.name not in WITH_ALL:
+            raise DealError(f"--all: leave out {param.opts[0]}, which is of a deal")
 
 
 def _graphs() -> Any:
