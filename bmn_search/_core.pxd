@@ -208,3 +208,58 @@ cdef extern from "native/sharing.h" nogil:
     void bmn_share_free(bmn_share *share) noexcept
     void bmn_share_enter(bmn_share *share, const uint8_t *codes, uint32_t split) noexcept
     uint32_t bmn_share_play(bmn_share *share) noexcept
+
+cdef extern from "native/grow.h" nogil:
+    enum:
+        BMN_GROW_LEVELS
+        BMN_EDITS
+
+    ctypedef struct bmn_packed:
+        uint64_t plane[3]
+        uint8_t split
+        uint8_t total
+
+    ctypedef struct bmn_entry:
+        bmn_packed deal
+        uint8_t distance
+
+    ctypedef struct bmn_cell:
+        uint8_t count
+        bmn_entry *entry
+
+    ctypedef struct bmn_shelf:
+        bmn_cell *cell
+        int count
+
+    ctypedef struct bmn_grow_counts:
+        uint64_t tried
+        uint64_t loops
+        uint64_t known
+        uint64_t fresh
+        uint64_t longer
+        uint64_t exact
+        uint64_t *made
+        uint64_t *gave
+
+    ctypedef struct bmn_grow:
+        uint32_t cards
+        uint32_t steered
+        uint32_t *weight
+        uint32_t *numbers
+        bmn_shelf[64] *shelf
+        bmn_entry *exact
+        size_t exact_count
+        bmn_grow_counts counts
+        bint no_memory
+
+    void bmn_grow_init(
+        bmn_grow *growth, const uint32_t *want, const bmn_rules *rules, int kernel, uint64_t seed
+    ) noexcept
+    void bmn_grow_free(bmn_grow *growth) noexcept
+    void bmn_grow_seeds(bmn_grow *growth, uint64_t batches) noexcept
+    bint bmn_grow_run(bmn_grow *growth, uint64_t batches) noexcept
+    bint bmn_grow_look(bmn_grow *growth, const bmn_packed *deal) noexcept
+    bmn_packed bmn_pack_one(
+        const uint8_t *row, size_t readable, uint32_t split, uint32_t total
+    ) noexcept
+    int bmn_card_at(const bmn_packed *deal, int place) noexcept

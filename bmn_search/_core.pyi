@@ -1,4 +1,5 @@
-from typing import final
+from collections.abc import Sequence
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,3 +137,22 @@ def share_deals(
     payer_leads: bool,
     tally: Tally,
 ) -> tuple[int, list[tuple[bytes, list[int], bool]]]: ...
+@final
+class Growth:
+    def __new__(
+        cls,
+        kernel: int,
+        counts: NDArray[np.uint32],
+        penalties: bytes,
+        payer_leads: bool,
+        seed: int,
+        weights: Sequence[int],
+        numbers: Sequence[int],
+        steered: int,
+    ) -> Growth: ...
+    def seeds(self, batches: int) -> None: ...
+    def run(self, batches: int) -> bool: ...
+    def enter(self, codes: NDArray[np.uint8], sizes: NDArray[np.uint8]) -> None: ...
+    def found(self) -> list[tuple[bytes, int]]: ...
+    def archive(self) -> list[tuple[bytes, int]]: ...
+    def counts(self) -> dict[str, Any]: ...

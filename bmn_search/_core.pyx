@@ -739,3 +739,150 @@ cdef tuple roots_of(const bmn_roots *roots, uint32_t total):
                 | (node.plane[2] >> place & 1) << 2
             )
     return bytes(codes), sizes, bool(roots.hidden)
+
+
+@cython.final
+@cython.auto_pickle(False)
+cdef class Growth:
+    """An archive of cycles that grows towards a deck; see `native/grow.h`.
+
+    Parameters
+    ----------
+    kernel
+        Which one plays; see `kernel_runs`.
+    counts
+        How many cards of each code the wanted deck has, 5 numbers: cards of equal penalty as one
+        code, plain ones as 0, and at most 60 in all.
+    penalties, payer_leads
+        As in `play`.
+    seed
+        Of the generator.
+    weights
+        How often each edit is made: insert, remove, move, exchange, change. 5 numbers.
+    numbers
+        How often a candidate has one, two, three edits. 3 numbers.
+    steered
+        Of 100 parents, how many are drawn by their distance from the deck.
+    """
+
+    cdef bmn_grow *growth
+
+    def __cinit__(
+        self,
+        int kernel,
+        const uint32_t[::1] counts not None,
+        const uint8_t[::1] penalties not None,
+        bint payer_leads,
+        uint64_t seed,
+        weights,
+        numbers,
+        uint32_t steered,
+    ):
+        cdef bmn_rules rules = plain_rules(penalties, payer_leads)
+        cdef Py_ssize_t i
+        self.growth = <bmn_grow *>malloc(sizeof(bmn_grow))
+        if self.growth == NULL:
+            raise MemoryError
+        bmn_grow_init(self.growth, &counts[0], &rules, kernel, seed)
+        for i in range(5):
+            self.growth.weight[i] = weights[i]
+        for i in range(3):
+            self.growth.numbers[i] = numbers[i]
+        self.growth.steered = steered
+
+    def __dealloc__(self):
+        if self.growth != NULL:
+            bmn_grow_free(self.growth)
+            free(self.growth)
+
+    def seeds(self, uint64_t batches):
+        """Play batches of 4,096 random small positions, without the GIL."""
+        with nogil:
+            bmn_grow_seeds(self.growth, batches)
+        if self.growth.no_memory:
+            raise MemoryError
+
+    def run(self, uint64_t batches):
+        """Play batches of 4,096 children, without the GIL; False if there are no parents."""
+        cdef bint any_parent
+        with nogil:
+            any_parent = bmn_grow_run(self.growth, batches)
+        if self.growth.no_memory:
+            raise MemoryError
+        return any_parent
+
+    def enter(
+        self, const uint8_t[:, ::1] codes not None, const uint8_t[:, ::1] sizes not None
+    ):
+        """Enter the cycles that positions lead into: one a row.
+
+        Parameters
+        ----------
+        codes
+            Card codes, the leader's packet first; what follows in a row is ignored.
+        sizes
+            Cards in the two packets: together 2 to 63.
+        """
+        cdef Py_ssize_t row
+        cdef bmn_packed deal
+        for row in range(codes.shape[0]):
+            if not (0 < sizes[row, 0] and 0 < sizes[row, 1]):
+                raise ValueError("a packet has no cards")
+            if not sizes[row, 0] + sizes[row, 1] <= min(63, codes.shape[1]):
+                raise ValueError("a position has too many cards")
+            deal = bmn_pack_one(
+                &codes[row, 0], codes.shape[1], sizes[row, 0], sizes[row, 0] + sizes[row, 1]
+            )
+            bmn_grow_look(self.growth, &deal)
+        if self.growth.no_memory:
+            raise MemoryError
+
+    def found(self):
+        """List the cycles of the wanted deck entered since the last call.
+
+        Returns
+        -------
+        list
+            For each ``(codes, size)``: its canonical position in normal form, in which unfelt ranks
+            are the least, and the size of the leader's packet.
+        """
+        rows = [position_of(&self.growth.exact[i].deal) for i in range(self.growth.exact_count)]
+        self.growth.exact_count = 0
+        return rows
+
+    def archive(self):
+        """List the entries of all levels, as `found` does; one in two levels is listed twice."""
+        cdef int level, balance, cell, entry
+        cdef bmn_shelf *shelf
+        rows = []
+        for level in range(BMN_GROW_LEVELS):
+            for balance in range(64):
+                shelf = &self.growth.shelf[level][balance]
+                for cell in range(shelf.count):
+                    for entry in range(shelf.cell[cell].count):
+                        rows.append(position_of(&shelf.cell[cell].entry[entry].deal))
+        return rows
+
+    def counts(self):
+        """Return what was done, as a dictionary.
+
+        ``tried`` candidates were played, ``loops`` lead into a cycle, which was ``known`` or
+        ``fresh``; ``longer`` did not show a cycle in time; ``exact`` of the fresh ones are of the
+        wanted deck. ``made`` and ``gave`` are the candidates, and the fresh cycles, by kind of
+        edit: insert, remove, move, exchange, change, several.
+        """
+        cdef bmn_grow_counts *counts = &self.growth.counts
+        return {
+            "tried": counts.tried,
+            "loops": counts.loops,
+            "known": counts.known,
+            "fresh": counts.fresh,
+            "longer": counts.longer,
+            "exact": counts.exact,
+            "made": [counts.made[i] for i in range(BMN_EDITS + 1)],
+            "gave": [counts.gave[i] for i in range(BMN_EDITS + 1)],
+        }
+
+
+cdef tuple position_of(const bmn_packed *deal):
+    return bytes([bmn_card_at(deal, place) for place in range(deal.total)]), deal.split

@@ -1,0 +1,555 @@
+/* grow.h - loop growth: from cycles of small decks, by small edits, to cycles of a wanted deck.
+ *
+ * What.  An archive of positions on cycles.  Over and over a parent is chosen, one of the positions
+ * of its turn is edited a little, and the result is played: if it never ends, it leads into a
+ * cycle, which is entered unless it is there.
+ *
+ * How.
+ *   - Nearly all candidates end, so they are played by the batch kernels, BMN_GROW_BATCH at a time,
+ *     up to a limit of tricks; only those that reach it are looked at one by one (position.h).
+ *     Candidates are made as packed deals, an edit being shifts and masks on three words.  One that
+ *     was made a short while ago, as a table of their keys tells, is not played again.
+ *   - A cycle is entered in its normal form (ranks.py): the endless variants in ranks that are not
+ *     felt are one entry.  A parent gets fresh random unfelt ranks before it is edited, since an
+ *     edit may make them felt.
+ *   - The archive are levels of cells.  One row of levels is by number of cards, on which growth
+ *     climbs; another by distance from the wanted deck, on which it is steered there.  The distance
+ *     asks only whether the unfelt ranks can be chosen to fit.  In a level there is a cell for each
+ *     balance (the largest smaller packet on the cycle) and number of tricks, with room for few
+ *     entries, replaced at random: so no family, however many variants it has, crowds out the
+ *     others (quality-diversity, as MAP-Elites: Mouret and Clune, "Illuminating search spaces by
+ *     mapping elites", arXiv 1504.04909, 2015).  Parents are drawn by level, then balance, then
+ *     cell, with the less tried of two preferred.
+ *
+ * All randomness is from one generator, and the kernels agree, so an archive is a function of what
+ * was entered, the seed and the number of candidates.
+ *
+ * Measured: docs/grow.md.
+ */
+#ifndef BMN_GROW_H
+#define BMN_GROW_H
+
+#include "plain.h"
+#include "position.h"
+#include "rows.h"
+
+enum {
+    BMN_GROW_BATCH = 4096,
+    BMN_GROW_CELL = 8,        /* entries in a cell */
+    BMN_GROW_CHILDREN = 128,  /* candidates of a parent before the next one is chosen */
+    BMN_GROW_STAGE = 300,     /* tricks that the kernels play */
+    BMN_GROW_PATIENCE = 3000, /* tricks in which a game has to show its cycle */
+    BMN_GROW_TURN = 1000,     /* tricks of a turn, at most */
+    BMN_GROW_EXTRA = 4,       /* cards beyond the wanted ones, on the way */
+    BMN_GROW_EXTRA_PAY = 2,   /* pay cards beyond the wanted ones */
+    BMN_GROW_FAR = 12,        /* distance from the wanted deck up to which growth is steered */
+    BMN_GROW_SEED_LOW = 8,    /* cards of a random seed */
+    BMN_GROW_SEED_HIGH = 26,
+    BMN_GROW_LEVELS = 64 + BMN_GROW_FAR + 1,
+    BMN_GROW_TRIED = 1 << 16, /* keys of candidates that are remembered */
+};
+
+typedef enum {
+    BMN_INSERT,
+    BMN_REMOVE,
+    BMN_MOVE,
+    BMN_EXCHANGE,
+    BMN_CHANGE,
+    BMN_EDITS,
+    BMN_SEVERAL = BMN_EDITS, /* in statistics: more than one edit */
+} bmn_edit;
+
+typedef struct {
+    bmn_packed deal; /* the canonical position, in normal form */
+    uint8_t may[64]; /* ranks that each card may have */
+    uint16_t turn;
+    uint8_t balance, plain, distance;
+    uint32_t tries;
+} bmn_entry;
+
+typedef struct {
+    uint16_t turn;
+    uint8_t count;
+    bmn_entry entry[BMN_GROW_CELL];
+    uint32_t tries;
+} bmn_cell;
+
+typedef struct {
+    bmn_cell *cell;
+    int count, room;
+} bmn_shelf; /* the cells of one balance */
+
+typedef struct {
+    uint64_t tried, loops, known, fresh, longer, exact;
+    uint64_t made[BMN_EDITS + 1], gave[BMN_EDITS + 1]; /* by kind of edit: candidates, new cycles */
+} bmn_grow_counts;
+
+typedef struct {
+    bmn_law law;
+    bmn_rules rules;
+    bmn_play_function *play;
+    bmn_xoshiro random;
+    uint32_t want[5], cards, pay;
+    int code[4], codes; /* of the pay cards that are wanted */
+    uint32_t steered;   /* of 100 parents, from the levels of distance */
+    uint32_t weight[BMN_EDITS], numbers[3];
+    bmn_shelf shelf[BMN_GROW_LEVELS][64]; /* by level and balance */
+    uint32_t in_level[BMN_GROW_LEVELS];
+    uint64_t *seen; /* keys of the normal forms entered */
+    size_t seen_count, seen_mask;
+    bmn_entry *exact; /* those of the wanted deck */
+    size_t exact_count, exact_room;
+    bmn_grow_counts counts;
+    bool no_memory;
+    bmn_packed batch[BMN_GROW_BATCH];
+    uint8_t edit[BMN_GROW_BATCH];
+    bmn_outcome outcome[BMN_GROW_BATCH];
+    uint64_t recent[BMN_GROW_TRIED];
+} bmn_grow;
+
+BMN_INLINE int bmn_grow_die(bmn_grow *g, int sides)
+{
+    return (int)((bmn_xoshiro_next(&g->random) >> 32) * (uint32_t)sides >> 32);
+}
+
+/* Whether a key is new; it is kept. */
+static bool bmn_grow_new_key(bmn_grow *g, uint64_t key)
+{
+    if (2 * g->seen_count >= g->seen_mask) {
+        size_t slots = g->seen_mask ? 2 * (g->seen_mask + 1) : 1 << 12;
+        uint64_t *larger = calloc(slots, sizeof *larger);
+        if (larger == NULL) {
+            g->no_memory = true;
+            return false;
+        }
+        for (size_t i = 0; g->seen != NULL && i <= g->seen_mask; i++)
+            if (g->seen[i]) {
+                size_t at = g->seen[i] & (slots - 1);
+                while (larger[at])
+                    at = (at + 1) & (slots - 1);
+                larger[at] = g->seen[i];
+            }
+        free(g->seen);
+        g->seen = larger;
+        g->seen_mask = slots - 1;
+    }
+    size_t at = key & g->seen_mask;
+    for (; g->seen[at]; at = (at + 1) & g->seen_mask)
+        if (g->seen[at] == key)
+            return false;
+    g->seen[at] = key;
+    g->seen_count++;
+    return true;
+}
+
+/* ---- the archive ---- */
+
+/* How many cards have to change for a deck with these sets of possible ranks to be the wanted one.
+ * Ranks are matched card by card, and the best matching is as large as the least cut. */
+static int bmn_distance(const bmn_grow *g, const int with[16], int plain)
+{
+    int pay = 0, matched = 1000;
+    for (int set = 1; set < 16; set++)
+        pay += with[set];
+    for (int ranks = 0; ranks < 16; ranks++) {
+        int cut = 0;
+        for (int code = 1; code <= 4; code++)
+            cut += ranks >> (code - 1) & 1 ? (int)g->want[code] : 0;
+        for (int set = 1; set < 16; set++)
+            cut += set & ~ranks ? with[set] : 0;
+        matched = cut < matched ? cut : matched;
+    }
+    return pay + (int)g->pay - 2 * matched + abs(plain - (int)g->want[0]);
+}
+
+static void bmn_shelve(bmn_grow *g, int level, const bmn_entry *entry)
+{
+    bmn_shelf *shelf = &g->shelf[level][entry->balance];
+    int at = 0;
+    while (at < shelf->count && shelf->cell[at].turn != entry->turn)
+        at++;
+    if (at == shelf->room) {
+        int room = shelf->room ? 2 * shelf->room : 4;
+        bmn_cell *larger = realloc(shelf->cell, (size_t)room * sizeof *larger);
+        if (larger == NULL) {
+            g->no_memory = true;
+            return;
+        }
+        shelf->cell = larger;
+        shelf->room = room;
+    }
+    bmn_cell *cell = &shelf->cell[at];
+    if (at == shelf->count) {
+        *cell = (bmn_cell){.turn = entry->turn};
+        shelf->count++;
+    }
+    g->in_level[level]++;
+    cell->entry[cell->count < BMN_GROW_CELL ? cell->count++ : bmn_grow_die(g, BMN_GROW_CELL)] =
+        *entry;
+}
+
+static void bmn_keep_exact(bmn_grow *g, const bmn_entry *entry)
+{
+    if (g->exact_count == g->exact_room) {
+        size_t room = g->exact_room ? 2 * g->exact_room : 64;
+        bmn_entry *larger = realloc(g->exact, room * sizeof *larger);
+        if (larger == NULL) {
+            g->no_memory = true;
+            return;
+        }
+        g->exact = larger;
+        g->exact_room = room;
+    }
+    g->exact[g->exact_count++] = *entry;
+    g->counts.exact++;
+}
+
+static int bmn_least_code(const bmn_law *law, uint8_t ranks)
+{
+    int least = 0;
+    for (int code = 1; code <= 4; code++)
+        if (ranks >> (code - 1) & 1 && (!least || law->penalty[code] < law->penalty[least]))
+            least = code;
+    return least;
+}
+
+/* Enters a cycle, given a position on it and its turn; returns whether it is new. */
+static bool bmn_grow_enter(bmn_grow *g, bmn_position p, int turn)
+{
+    const bmn_law *law = &g->law;
+    int balance, with[16] = {0};
+    bmn_entry entry = {.plain = 0};
+    p = bmn_canonical(p, turn, law, &balance);
+    bmn_unfelt(&p, turn, law, entry.may);
+    bmn_packed least = bmn_packed_of(&p);
+    int cards = least.total;
+    for (int place = 0; place < cards; place++)
+        if (entry.may[place])
+            bmn_set_card(&least, place, bmn_least_code(law, entry.may[place]));
+    bmn_position normal = bmn_position_of(&least);
+    if (!bmn_same_position(&normal, &p)) { /* another cycle, whose turn may be a part of that one */
+        p = normal;
+        turn = bmn_find_turn(&p, law, BMN_GROW_PATIENCE);
+        p = bmn_canonical(p, turn, law, &balance);
+        bmn_unfelt(&p, turn, law, entry.may);
+    }
+    if (!bmn_grow_new_key(g, bmn_position_key(&p)))
+        return false;
+    for (int place = 0; place < cards; place++) {
+        entry.plain += entry.may[place] == 0;
+        with[entry.may[place]]++;
+    }
+    int distance = bmn_distance(g, with, entry.plain);
+    entry.deal = bmn_packed_of(&p);
+    entry.turn = (uint16_t)turn;
+    entry.balance = (uint8_t)balance;
+    entry.distance = (uint8_t)(distance < 255 ? distance : 255);
+    bmn_shelve(g, cards, &entry);
+    if (distance <= BMN_GROW_FAR)
+        bmn_shelve(g, 64 + distance, &entry);
+    if (distance == 0)
+        bmn_keep_exact(g, &entry);
+    return true;
+}
+
+/* Looks at a candidate that the kernels did not bring to an end. */
+static bool bmn_grow_look(bmn_grow *g, const bmn_packed *deal)
+{
+    bmn_position p = bmn_position_of(deal);
+    int turn = bmn_find_turn(&p, &g->law, BMN_GROW_PATIENCE);
+    g->counts.longer += turn < 0 || turn > BMN_GROW_TURN;
+    if (turn <= 0 || turn > BMN_GROW_TURN)
+        return false;
+    g->counts.loops++;
+    bool fresh = bmn_grow_enter(g, p, turn);
+    g->counts.fresh += fresh;
+    g->counts.known += !fresh;
+    return fresh;
+}
+
+/* ---- choosing a parent ---- */
+
+/* The higher of two draws. */
+static int bmn_draw_high(bmn_grow *g, int sides)
+{
+    int one = bmn_grow_die(g, sides), other = bmn_grow_die(g, sides);
+    return one > other ? one : other;
+}
+
+/* Draws an entry of a level that has some: one of its balances, rather a high one, then the less
+ * tried of two cells, then of two entries. */
+static bmn_entry *bmn_draw_entry(bmn_grow *g, int level)
+{
+    int filled[64], count = 0;
+    for (int balance = 0; balance < 64; balance++)
+        if (g->shelf[level][balance].count)
+            filled[count++] = balance;
+    bmn_shelf *shelf =
+        &g->shelf[level]
+                 [filled[bmn_grow_die(g, 2) ? bmn_draw_high(g, count) : bmn_grow_die(g, count)]];
+    bmn_cell *one = &shelf->cell[bmn_grow_die(g, shelf->count)],
+             *other = &shelf->cell[bmn_grow_die(g, shelf->count)];
+    bmn_cell *cell = other->tries < one->tries ? other : one;
+    cell->tries++;
+    bmn_entry *a = &cell->entry[bmn_grow_die(g, cell->count)],
+              *b = &cell->entry[bmn_grow_die(g, cell->count)];
+    bmn_entry *entry = b->tries < a->tries ? b : a;
+    entry->tries++;
+    return entry;
+}
+
+/* Draws a parent; `steered` tells whether for its distance. NULL if there are no entries. */
+static bmn_entry *bmn_draw_parent(bmn_grow *g, bool *steered)
+{
+    int level[BMN_GROW_LEVELS], count = 0;
+    *steered = bmn_grow_die(g, 100) < (int)g->steered;
+    if (*steered) { /* the nearest first */
+        for (int distance = BMN_GROW_FAR; distance >= 0; distance--)
+            if (g->in_level[64 + distance])
+                level[count++] = 64 + distance;
+    }
+    if (count == 0) {
+        *steered = false;
+        for (int cards = 2; cards < 64; cards++)
+            if (g->in_level[cards])
+                level[count++] = cards;
+    }
+    if (count == 0)
+        return NULL;
+    return bmn_draw_entry(
+        g, level[bmn_grow_die(g, 2) ? bmn_draw_high(g, count) : bmn_grow_die(g, count)]);
+}
+
+/* ---- edits ---- */
+
+/* Puts a card at a place, 0..total, of a packet: at the place where the packets meet, `first` says
+ * into which. */
+static void bmn_insert(bmn_packed *deal, int place, bool first, int code)
+{
+    uint64_t below = bmn_low_bits(place);
+    for (int k = 0; k < 3; k++)
+        deal->plane[k] = (deal->plane[k] & below) | (uint64_t)(code >> k & 1) << place |
+                         (deal->plane[k] & ~below) << 1;
+    deal->total++;
+    deal->split += place < deal->split || (place == deal->split && first);
+}
+
+static void bmn_remove(bmn_packed *deal, int place)
+{
+    uint64_t below = bmn_low_bits(place);
+    for (int k = 0; k < 3; k++)
+        deal->plane[k] = (deal->plane[k] & below) | (deal->plane[k] >> 1 & ~below);
+    deal->total--;
+    deal->split -= place < deal->split;
+}
+
+BMN_INLINE int bmn_pay_in(const bmn_packed *deal)
+{
+    return bmn_count_bits(deal->plane[0] | deal->plane[1] | deal->plane[2]);
+}
+
+static void bmn_insert_anywhere(bmn_grow *g, bmn_packed *deal, int code)
+{
+    int place = bmn_grow_die(g, deal->total + 2);
+    bool second = place > deal->split;
+    bmn_insert(deal, place - second, !second, code);
+}
+
+/* Inserts a card: what is most wanting is the likeliest. */
+static bool bmn_edit_insert(bmn_grow *g, bmn_packed *deal)
+{
+    int pay = bmn_pay_in(deal), plain = deal->total - pay;
+    int pay_wanting = (int)g->pay - pay, plain_wanting = (int)g->want[0] - plain;
+    if (deal->total >= (int)g->cards + BMN_GROW_EXTRA || deal->total >= BMN_POSITION_CARDS)
+        return false;
+    bool is_pay = plain_wanting <= -BMN_GROW_EXTRA;
+    if (!is_pay && pay_wanting > -BMN_GROW_EXTRA_PAY) {
+        pay_wanting = pay_wanting < 1 ? 1 : pay_wanting;
+        plain_wanting = plain_wanting < 1 ? 1 : plain_wanting;
+        is_pay = bmn_grow_die(g, pay_wanting + plain_wanting) < pay_wanting;
+    }
+    if (is_pay && pay >= (int)g->pay + BMN_GROW_EXTRA_PAY)
+        return false;
+    bmn_insert_anywhere(g, deal, is_pay ? g->code[bmn_grow_die(g, g->codes)] : 0);
+    return true;
+}
+
+/* Gives a card another rank, makes a pay card plain, or a plain one a pay card. */
+static bool bmn_edit_change(bmn_grow *g, bmn_packed *deal)
+{
+    int place = bmn_grow_die(g, deal->total), old = bmn_card_at(deal, place);
+    int code = old && bmn_grow_die(g, 2) ? 0 : g->code[bmn_grow_die(g, g->codes)];
+    if (code == old || (!old && bmn_pay_in(deal) >= (int)g->pay + BMN_GROW_EXTRA_PAY))
+        return false;
+    bmn_set_card(deal, place, code);
+    return true;
+}
+
+static bool bmn_edit_once(bmn_grow *g, bmn_packed *deal, bmn_edit edit)
+{
+    int place = bmn_grow_die(g, deal->total), code = bmn_card_at(deal, place);
+    switch (edit) {
+    case BMN_INSERT: return bmn_edit_insert(g, deal);
+    case BMN_REMOVE: bmn_remove(deal, place); break;
+    case BMN_MOVE:
+        bmn_remove(deal, place);
+        bmn_insert_anywhere(g, deal, code);
+        break;
+    case BMN_EXCHANGE: {
+        int other = bmn_grow_die(g, deal->total), others = bmn_card_at(deal, other);
+        bmn_set_card(deal, place, others);
+        bmn_set_card(deal, other, code);
+        return code != others;
+    }
+    default: return bmn_edit_change(g, deal);
+    }
+    return deal->split > 0 && deal->split < deal->total;
+}
+
+static int bmn_draw_weighted(bmn_grow *g, const uint32_t *weight, int count)
+{
+    int sum = 0, at = 0;
+    for (int i = 0; i < count; i++)
+        sum += (int)weight[i];
+    for (int draw = bmn_grow_die(g, sum); draw >= (int)weight[at]; at++)
+        draw -= (int)weight[at];
+    return at;
+}
+
+/* How far a deck is from the wanted one in its numbers of plain and of pay cards. */
+static int bmn_off(const bmn_grow *g, const bmn_packed *deal)
+{
+    int pay = bmn_pay_in(deal);
+    return abs(pay - (int)g->pay) + abs(deal->total - pay - (int)g->want[0]);
+}
+
+/* Whether a candidate was made a short while ago; it is remembered. */
+static bool bmn_made_before(bmn_grow *g, const bmn_packed *deal)
+{
+    uint64_t key = bmn_mix(deal->plane[0] + deal->split);
+    key = bmn_mix(bmn_mix(key + deal->plane[1]) + deal->plane[2]) + deal->total;
+    uint64_t *slot = &g->recent[key >> 48 & (BMN_GROW_TRIED - 1)];
+    bool before = *slot == key;
+    *slot = key;
+    return before;
+}
+
+/* Adds the children of a parent to the batch; returns its new size. */
+static size_t bmn_breed(bmn_grow *g, size_t size)
+{
+    static const int tries = 2 * BMN_GROW_CHILDREN;
+    bmn_packed turn[256];
+    bool steered;
+    bmn_entry *parent = bmn_draw_parent(g, &steered);
+    bmn_packed deal = parent->deal;
+    for (int place = 0; place < deal.total; place++) {
+        uint8_t ranks = parent->may[place];
+        if ((ranks & (ranks - 1)) == 0) /* plain, or felt */
+            continue;
+        int code = 1 + bmn_grow_die(g, 4);
+        while (!(ranks >> (code - 1) & 1))
+            code = 1 + bmn_grow_die(g, 4);
+        bmn_set_card(&deal, place, code);
+    }
+    int tricks = parent->turn < 256 ? parent->turn : 256, off = bmn_off(g, &deal);
+    bmn_position p = bmn_position_of(&deal);
+    for (int trick = 0; trick < tricks; trick++) {
+        turn[trick] = bmn_packed_of(&p);
+        bmn_position_step(&p, g->law.penalties, g->law.payer_leads);
+    }
+    size_t end =
+        size + BMN_GROW_CHILDREN < BMN_GROW_BATCH ? size + BMN_GROW_CHILDREN : BMN_GROW_BATCH;
+    for (int left = tries; left > 0 && size < end; left--) {
+        int edits = 1 + bmn_draw_weighted(g, g->numbers, 3), edit = 0;
+        bool made = true;
+        deal = turn[bmn_grow_die(g, tricks)];
+        for (int i = 0; i < edits && made; i++) {
+            edit = bmn_draw_weighted(g, g->weight, BMN_EDITS);
+            made = bmn_edit_once(g, &deal, (bmn_edit)edit);
+        }
+        if (!made || (steered && bmn_off(g, &deal) > off + 1) || bmn_made_before(g, &deal))
+            continue;
+        g->edit[size] = (uint8_t)(edits == 1 ? edit : BMN_SEVERAL);
+        g->batch[size++] = deal;
+    }
+    return size;
+}
+
+/* ---- the loop ---- */
+
+/* Plays the batch and enters what never ends. */
+static void bmn_grow_play(bmn_grow *g, size_t size)
+{
+    g->play(g->batch, size, &g->rules, BMN_GROW_STAGE, g->outcome);
+    g->counts.tried += size;
+    for (size_t i = 0; i < size; i++) {
+        g->counts.made[g->edit[i]]++;
+        if (g->outcome[i].status == BMN_UNKNOWN)
+            g->counts.gave[g->edit[i]] += bmn_grow_look(g, &g->batch[i]);
+    }
+}
+
+/* Plays `batches` batches of random small positions of any split. */
+static void bmn_grow_seeds(bmn_grow *g, uint64_t batches)
+{
+    int high = (int)g->cards < BMN_GROW_SEED_HIGH ? (int)g->cards : BMN_GROW_SEED_HIGH;
+    int low = high < BMN_GROW_SEED_LOW ? high : BMN_GROW_SEED_LOW;
+    for (; batches > 0 && !g->no_memory; batches--) {
+        for (size_t i = 0; i < BMN_GROW_BATCH; i++) {
+            int cards = low + bmn_grow_die(g, high - low + 1);
+            bmn_packed deal = {.total = (uint8_t)cards,
+                               .split = (uint8_t)(1 + bmn_grow_die(g, cards - 1))};
+            int pay = 1 + bmn_grow_die(g, cards / 2);
+            for (pay = pay < (int)g->pay ? pay : (int)g->pay; pay > 0; pay--)
+                bmn_set_card(&deal, bmn_grow_die(g, cards), g->code[bmn_grow_die(g, g->codes)]);
+            g->batch[i] = deal;
+            g->edit[i] = BMN_SEVERAL;
+        }
+        bmn_grow_play(g, BMN_GROW_BATCH);
+    }
+}
+
+/* Plays `batches` batches of children; false if there is no parent. */
+static bool bmn_grow_run(bmn_grow *g, uint64_t batches)
+{
+    bool any = false;
+    for (int level = 0; level < BMN_GROW_LEVELS; level++)
+        any |= g->in_level[level] > 0;
+    for (; any && batches > 0 && !g->no_memory; batches--) {
+        size_t size = 0; /* a small archive may have few children that were not made before */
+        for (int parents = 0; size < BMN_GROW_BATCH && parents < BMN_GROW_BATCH; parents++)
+            size = bmn_breed(g, size);
+        bmn_grow_play(g, size);
+    }
+    return any;
+}
+
+static void bmn_grow_init(bmn_grow *g, const uint32_t want[5], const bmn_rules *rules, int kernel,
+                          uint64_t seed)
+{
+    uint8_t ranks = 0;
+    memset(g, 0, sizeof *g);
+    for (int code = 0; code < 5; code++) {
+        g->want[code] = want[code];
+        g->cards += want[code];
+        if (code && want[code]) {
+            g->pay += want[code];
+            g->code[g->codes++] = code;
+            ranks |= (uint8_t)(1 << (code - 1));
+        }
+    }
+    g->rules = *rules;
+    g->law = bmn_law_of(rules, ranks);
+    g->play = bmn_kernel_function(kernel);
+    g->random = bmn_xoshiro_seed(seed);
+}
+
+static void bmn_grow_free(bmn_grow *g)
+{
+    for (int level = 0; level < BMN_GROW_LEVELS; level++)
+        for (int balance = 0; balance < 64; balance++)
+            free(g->shelf[level][balance].cell);
+    free(g->seen);
+    free(g->exact);
+}
+#endif
