@@ -137,6 +137,7 @@ def share_deals(
     payer_leads: bool,
     tally: Tally,
 ) -> tuple[int, list[tuple[bytes, list[int], bool]]]: ...
+
 @final
 class Growth:
     def __new__(

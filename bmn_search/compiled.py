@@ -1,6 +1,7 @@
 """The compiled module in terms of deals and rules; the only Python that calls `_core`."""
 
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ __all__ = [
     "follow",
     "new_enumeration",
     "new_forest",
+    "new_growth",
     "new_world",
     "play",
     "play_many",
@@ -214,6 +216,27 @@ def new_forest(cards: int, rules: Rules) -> _core.Forest:
 def new_world(deck: Deck, rules: Rules, links: NDArray[np.uint32]) -> _core.World:
     """Begin to play all positions of a deck; see `_core.World`."""
     return _core.World(_counts(deck), rules.penalty_table, rules.next_leader == "payer", links)
+
+
+def new_growth(
+    deck: Deck,
+    rules: Rules,
+    seed: int,
+    weights: Sequence[int],
+    numbers: Sequence[int],
+    steered: int,
+) -> _core.Growth:
+    """Begin to grow cycles towards a deck; see `_core.Growth`."""
+    return _core.Growth(
+        _CODE[chosen_kernel()],
+        _counts(deck),
+        rules.penalty_table,
+        rules.next_leader == "payer",
+        seed,
+        weights,
+        numbers,
+        steered,
+    )
 
 
 def available_kernels() -> list[str]:

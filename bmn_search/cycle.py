@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from bmn_search import compiled
 from bmn_search.compiled import Run
-from bmn_search.deal import Deal
+from bmn_search.deal import Deal, Deck
 from bmn_search.errors import DealError
 from bmn_search.notation import CODES, SYMBOLS
 from bmn_search.outcome import Count, Distinct
 from bmn_search.rules import STANDARD, Rules
 
-__all__ = ["Cycle", "alike", "find_cycle", "step", "tell_apart"]
+__all__ = ["Cycle", "alike", "alike_deck", "find_cycle", "step", "tell_apart"]
 
 MOST_MEMORY = 2**30  # bytes for the positions of one turn
 
@@ -137,6 +137,16 @@ def alike(rules: Rules) -> NDArray[np.uint8]:
     """Return for each card code the least one that costs the same: uint8, shape (5,)."""
     costs = rules.penalty_table
     return np.array([costs.index(cost) for cost in costs], np.uint8)
+
+
+def alike_deck(deck: Deck, rules: Rules) -> Deck:
+    """Return the deck in which cards of equal penalty are alike, in the order ``-JQKA``."""
+    counts = dict.fromkeys(SYMBOLS, 0)
+    for symbol, count in deck.counts:
+        counts[SYMBOLS[alike(rules)[CODES[symbol]]]] += count
+    left = tuple((symbol, count) for symbol, count in counts.items() if count)
+    spec = ",".join(f"{count}{symbol}" for symbol, count in left)
+    return Deck(deck.name if set(left) == set(deck.counts) else spec, left)
 
 
 def two_packets(position: Deal | str) -> Deal:

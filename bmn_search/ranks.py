@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bmn_search.cycle import Cycle, find_cycle, relative
+from bmn_search.deal import Deck
 from bmn_search.notation import SYMBOLS
 
 __all__ = ["Orbit", "choices", "normal_form", "orbits", "variants"]
@@ -103,10 +104,24 @@ def choices(cycle: Cycle) -> int:
     return sum(ways.values())
 
 
-def variants(cycle: Cycle) -> Iterator[Cycle]:
-    """Yield the rank variants of a cycle, itself among them, each once up to exchange."""
+def variants(cycle: Cycle, deck: Deck | None = None) -> Iterator[Cycle]:
+    """Yield the rank variants of a cycle, each once up to exchange.
+
+    Parameters
+    ----------
+    deck
+        Its cards, those of equal penalty as one symbol; None is the cycle's own composition, so
+        that it is itself among the variants.
+    """
     seen = set()
-    for codes in _choose(cycle.codes[0].copy(), _pay_orbits(cycle), _composition(cycle), cycle):
+    cards = _composition(cycle)
+    if deck is not None:
+        counts = dict(deck.counts)
+        wanted = tuple(counts.get(symbol, 0) for symbol in SYMBOLS)
+        if wanted[0] != cards[0] or sum(wanted) != sum(cards):
+            return
+        cards = wanted
+    for codes in _choose(cycle.codes[0].copy(), _pay_orbits(cycle), cards, cycle):
         variant = _cycle_of(codes, cycle)
         if variant.canonical not in seen:
             seen.add(variant.canonical)

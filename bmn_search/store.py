@@ -27,7 +27,7 @@ from bmn_search.deal import Deal, Deck
 from bmn_search.errors import RunError, StoreError
 from bmn_search.histogram import merged
 from bmn_search.rules import Rules
-from bmn_search.search.strategy import ChunkResult, Kind, Plan
+from bmn_search.search.strategy import ChunkResult, FoundCycle, Kind, Plan
 
 __all__ = ["Find", "Run", "Store", "Totals", "default_path", "rules_from_json", "rules_to_json"]
 
@@ -70,6 +70,20 @@ MIGRATIONS = (
     ) STRICT;
     CREATE INDEX finds_by_cards ON finds (run, kind, cards);
     CREATE INDEX finds_by_tricks ON finds (run, kind, tricks);
+    """,
+    """
+    CREATE TABLE cycles (
+        run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+        canonical TEXT NOT NULL,
+        chunk INTEGER NOT NULL,
+        tricks INTEGER NOT NULL,
+        cards INTEGER NOT NULL,
+        mirror INTEGER NOT NULL,
+        balance INTEGER NOT NULL,
+        balanced INTEGER NOT NULL,
+        family TEXT NOT NULL,
+        PRIMARY KEY (run, canonical)
+    ) STRICT, WITHOUT ROWID;
     """,
 )
 
@@ -386,8 +400,30 @@ class Store:
                         json.dumps(outcome),
                     ),
                 )
+            for cycle in result.cycles:
+                fields = asdict(cycle)
+                base.execute(
+                    "INSERT INTO cycles (run, chunk, canonical, tricks, cards, mirror, balance, "
+                    "balanced, family) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                    "ON CONFLICT (run, canonical) DO UPDATE SET chunk = excluded.chunk "
+                    "WHERE excluded.chunk < cycles.chunk",
+                    (run.id, number, *fields.values()),
+                )
             self._prune(base, run)
         return True
+
+    def cycles(self, run: int) -> list[FoundCycle]:
+        """Return the cycles that a run found, those with the most balanced deals first."""
+        with self._telling():
+            rows = self._base.execute(
+                "SELECT canonical, tricks, cards, mirror, balance, balanced, family FROM cycles "
+                "WHERE run = ? ORDER BY balanced DESC, balance DESC, canonical",
+                (run,),
+            ).fetchall()
+        return [
+            FoundCycle(canonical, tricks, cards, bool(mirror), balance, balanced, family)
+            for canonical, tricks, cards, mirror, balance, balanced, family in rows
+        ]
 
     @staticmethod
     def _prune(base: sqlite3.Connection, run: Run) -> None:
@@ -469,6 +505,7 @@ class Store:
             runs = cursor.execute("SELECT * FROM runs").fetchall()
             chunks = cursor.execute("SELECT * FROM chunks").fetchall()
             finds = cursor.execute("SELECT * FROM finds ORDER BY id").fetchall()
+            cycles = cursor.execute("SELECT * FROM cycles").fetchall()
         for entered in other.runs():
             counted = other.histogram(entered.id).sum() + other.totals(entered.id).loops
             if entered.keep < 1 or counted > other.totals(entered.id).games:
@@ -493,6 +530,11 @@ class Store:
                     "INSERT OR IGNORE INTO finds VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (here[old], *fields),
                 ).rowcount
+            for old, *fields in cycles:
+                base.execute(
+                    "INSERT OR IGNORE INTO cycles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (here[old], *fields),
+                )
             for run in self.runs():
                 self._prune(base, run)
         return new_runs, new_finds

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from bmn_search import compiled
 from bmn_search._core import World as Core
-from bmn_search.cycle import alike
+from bmn_search.cycle import alike_deck
 from bmn_search.deal import Deal, Deck, told
 from bmn_search.errors import DeckError
-from bmn_search.notation import SYMBOLS
 from bmn_search.outcome import Count
 from bmn_search.rules import STANDARD, Rules
 
@@ -165,7 +164,7 @@ def world(deck: Deck | str, rules: Rules = STANDARD, progress: Progress | None =
     """
     deck = Deck.parse(deck) if isinstance(deck, str) else deck
     rules = replace(rules.for_players(2), max_tricks=None, max_cards=None)
-    played = _alike(deck, rules)
+    played = alike_deck(deck, rules)
     _, core = explore(played, rules, progress)
     shells: dict[int | None, list[Shell]] = {}
     for positions, balanced, canonical, _ in core.shells():  # from the inside out
@@ -230,16 +229,6 @@ def _positions(deck: Deck) -> int:
 
 def _slices(total: int, step: int) -> Iterator[tuple[int, int]]:
     return ((first, min(step, total - first)) for first in range(0, total, step))
-
-
-def _alike(deck: Deck, rules: Rules) -> Deck:
-    """Return the deck in which cards of equal penalty are alike, in the order ``-JQKA``."""
-    counts = dict.fromkeys(SYMBOLS, 0)
-    for symbol, count in deck.counts:
-        counts[SYMBOLS[alike(rules)[SYMBOLS.index(symbol)]]] += count
-    left = tuple((symbol, count) for symbol, count in counts.items() if count)
-    spec = ",".join(f"{count}{symbol}" for symbol, count in left)
-    return Deck(deck.name if set(left) == set(deck.counts) else spec, left)
 
 
 def _basin(deck: Deck, rules: Rules, index: int, shells: list[Shell]) -> Basin:

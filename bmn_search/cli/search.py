@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, get_args
 
 import click
@@ -10,6 +10,7 @@ import click
 from bmn_search import report
 from bmn_search.cli.options import Command, Seconds, db_option, json_option, print_json
 from bmn_search.cli.progress import Progress
+from bmn_search.cycle import find_cycle
 from bmn_search.deal import STANDARD52, Deal, Deck
 from bmn_search.engine import play
 from bmn_search.errors import RunError
@@ -19,11 +20,13 @@ from bmn_search.rules import NAMED_RULES, STANDARD, Rules
 from bmn_search.search import runner
 from bmn_search.search.climb import MOVES, Climb, Objective, expected_longest
 from bmn_search.search.exhaust import Exhaust
+from bmn_search.search.grow import EDITS, Grow
 from bmn_search.search.random_deals import RandomDeals
 from bmn_search.search.strategy import Strategy
 from bmn_search.store import Run, Store
 
 KEEP = 10
+SHOWN = 20  # cycles in words
 
 
 @click.group()
@@ -340,6 +343,130 @@ def _tell_exhausted(
             click.echo(f"go on with: bmn search exhaust --resume {entered.id}")
     if options["record"] is not None and state.stopped == "done":
         enter(options["record"], record_of(store, plan.numbering, plan.rules))
+
+
+@search.command()
+@run_options
+@click.option(
+    "--from",
+    "start",
+    metavar="known|FILE",
+    help="Begin with the cycles of known deals, or of those in a file of known deals, instead of "
+    "random positions.",
+)
+@click.option(
+    "--edits",
+    "weights",
+    metavar="EDIT=WEIGHT,...",
+    help=f"How often each edit is made: {', '.join(EDITS)}.  [default: "
+    + ",".join(f"{edit}={weight}" for edit, weight in zip(EDITS, Grow.weights, strict=True))
+    + "]",
+)
+@click.option(
+    "--chunk",
+    type=click.IntRange(1, 10**12),
+    help=f"Candidates in a chunk.  [default: {Grow.games:,}]",
+)
+def grow(**options: Any) -> None:
+    """Grow cycles of small decks into cycles of a deck, and find all deals that lead into them.
+
+    Each chunk is an island: it begins with random small positions that never end, or with known
+    deals (--from), edits them, keeps what never ends again in an archive, and steers to the deck.
+    Games are candidates played. Every cycle of the deck is kept, with how many balanced deals lead
+    into it; these deals are finds. docs/grow.md tells how it works and what it gave.
+
+    \b
+    Examples:
+      bmn search grow --deck camicia40 --seconds 60
+      bmn search grow --from known --seconds 600
+      bmn search grow --deck half20 --games 10000000 --chunk 5000000 --json
+    """
+    asked = {} if options["weights"] is None else {"weights": _edits(options["weights"])}
+
+    def make(deck: Deck, rules: Rules, seed: int, keep: int, old: dict[str, Any]) -> Strategy:
+        if old:
+            return Grow.of(deck, rules, seed, keep, old)
+        starts = () if options["start"] is None else _endless(options["start"], rules)
+        games = options["chunk"] or min(Grow.games, options["games"] or Grow.games)
+        grow = Grow(deck, rules, seed, keep, games, starts)
+        return Grow.of(deck, rules, seed, keep, grow.parameters() | asked)
+
+    if options["resume"] is not None and options["start"] is not None:
+        raise RunError("--from cannot be changed when a run is resumed: leave it out")
+    _search("grow", make, options, asked, _tell_grown)
+
+
+def _edits(text: str) -> dict[str, int]:
+    weights = dict.fromkeys(EDITS, 0)
+    for part in text.split(","):
+        found = re.fullmatch(rf"\s*({'|'.join(EDITS)})\s*=\s*([0-9]{{1,5}})\s*", part)
+        if not found:
+            raise RunError(
+                f"--edits {part!r}: expected EDIT=WEIGHT, EDIT one of {', '.join(EDITS)}"
+            )
+        weights[found[1]] = int(found[2])
+    return weights
+
+
+def _endless(source: str, rules: Rules) -> tuple[str, ...]:
+    """Return the deals of two players, of any deck, that never end."""
+    records = known_deals(None if source == "known" else source)
+    deals = dict.fromkeys(record.deal for record in records if len(record.deal.packets) == 2)
+    starts = [
+        str(deal) for deal in deals if deal.size <= 63 and find_cycle(deal, rules) is not None
+    ]
+    if not starts:
+        raise RunError(f"--from {source}: holds no deal that never ends")
+    return tuple(starts)
+
+
+def _tell_grown(store: Store, entered: Run, state: runner.State, options: dict[str, Any]) -> None:
+    """Print the cycles of the deck that a run has found."""
+    cycles = store.cycles(entered.id)
+    families = {cycle.family for cycle in cycles}
+    deals = sum(cycle.balanced for cycle in cycles)
+    rate = state.new_games / state.seconds if state.seconds else 0.0
+    if options["as_json"]:
+        for cycle in cycles:
+            print_json({"kind": "cycle", **asdict(cycle)})
+        print_json(
+            {
+                "run": entered.id,
+                "strategy": entered.strategy,
+                "deck": entered.deck.name,
+                "rules": entered.rules.name,
+                "seed": entered.seed,
+                "games": state.games,
+                "seconds": round(state.seconds, 3),
+                "games_per_second": round(rate),
+                "loops": state.loops,
+                "cycles": len(cycles),
+                "families": len(families),
+                "balanced_deals": deals,
+                "loop_deals": state.loop_deals,
+                "chunks": state.chunks,
+                "stopped": state.stopped,
+            }
+        )
+        return
+    for cycle in cycles[:SHOWN]:
+        mirror = ", mirror" if cycle.mirror else ""
+        click.echo(
+            f"{report.counted(cycle.balanced, 'deal'):>9}  {cycle.canonical}  "
+            f"{cycle.tricks:,} tricks, {cycle.cards:,} cards{mirror}, balance {cycle.balance}"
+        )
+    if len(cycles) > SHOWN:
+        click.echo(
+            f"  ... and {report.counted(len(cycles) - SHOWN, 'more cycle')} (--json has all)"
+        )
+    click.echo(
+        f"run {entered.id}: {report.counted(state.games, 'candidate')} towards {entered.deck} "
+        f"({entered.rules} rules, seed {entered.seed}): {report.counted(len(cycles), 'cycle')} "
+        f"up to exchange, {len(families):,} families, {report.counted(deals, 'balanced deal')}; "
+        f"{state.new_games:,} in {state.seconds:.1f} s now, {rate:,.0f} a second"
+    )
+    if state.stopped != "done":
+        click.echo(f"go on with: bmn search grow --resume {entered.id}")
 
 
 Make = Callable[[Deck, Rules, int, int, dict[str, Any]], Any]

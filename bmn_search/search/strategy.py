@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bmn_search.deal import Deal, Deck
 from bmn_search.rules import Rules
 
-__all__ = ["Candidate", "ChunkResult", "Dropped", "Kind", "Plan", "Strategy"]
+__all__ = ["Candidate", "ChunkResult", "Dropped", "FoundCycle", "Kind", "Plan", "Strategy"]
 
 Kind = Literal["long", "loop"]
 
@@ -42,6 +42,33 @@ class Candidate:
     order: int
 
 
+@dataclass(frozen=True, slots=True)
+class FoundCycle:
+    """A cycle of the wanted deck that a search came across.
+
+    Attributes
+    ----------
+    canonical
+        Its canonical position: cycles are the same up to exchange if these are equal.
+    tricks, cards, mirror
+        One period of full positions, and whether the players are exchanged after half of it.
+    balance
+        The largest smaller packet on it.
+    balanced
+        How many balanced deals lead into it.
+    family
+        The name of its family: neutral variants of a cycle share it.
+    """
+
+    canonical: str
+    tricks: int
+    cards: int
+    mirror: bool
+    balance: int
+    balanced: int
+    family: str
+
+
 @dataclass(slots=True)
 class ChunkResult:
     """What a chunk gave.
@@ -58,6 +85,8 @@ class ChunkResult:
         As in `bmn_search.histogram`.
     candidates
         The longest games by cards and by tricks, and every loop, each deal once.
+    cycles
+        The cycles that a strategy looks for, each once.
     """
 
     games: int = 0
@@ -65,6 +94,7 @@ class ChunkResult:
     plays: int = 0
     histogram: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     candidates: list[Candidate] = field(default_factory=list)
+    cycles: list[FoundCycle] = field(default_factory=list)
 
 
 class Plan(Protocol):
