@@ -10,7 +10,7 @@ exactly is the least possible stands for all of them, whatever their composition
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from bmn_search.cycle import Cycle, find_cycle, relative
 from bmn_search.deal import Deck
 from bmn_search.notation import SYMBOLS
 
-__all__ = ["Orbit", "choices", "normal_form", "orbits", "variants"]
+__all__ = ["Orbit", "choices", "normal_form", "orbits", "variants", "variants_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,24 +104,36 @@ def choices(cycle: Cycle) -> int:
     return sum(ways.values())
 
 
-def variants(cycle: Cycle, deck: Deck | None = None) -> Iterator[Cycle]:
-    """Yield the rank variants of a cycle, each once up to exchange.
+def variants(cycle: Cycle) -> Iterator[Cycle]:
+    """Yield the rank variants of a cycle, itself among them, each once up to exchange."""
+    return _variants(cycle, _pay_orbits(cycle), _composition(cycle))
+
+
+def variants_in(cycle: Cycle, deck: Deck) -> Iterator[Cycle]:
+    """Yield the cycles of a deck that take the course of a cycle, each once up to exchange.
+
+    Here each card of an orbit may have a rank of its own, as all of them agree with what is told of
+    the orbit: the ranks then come back after several turns.
 
     Parameters
     ----------
     deck
-        Its cards, those of equal penalty as one symbol; None is the cycle's own composition, so
-        that it is itself among the variants.
+        Cards of equal penalty as one symbol.
     """
+    counts = dict(deck.counts)
+    wanted = tuple(counts.get(symbol, 0) for symbol in SYMBOLS)
+    if wanted[0] != _composition(cycle)[0] or deck.size != cycle.codes.shape[1]:
+        return iter(())
+    single = [
+        replace(orbit, places=(place,)) for orbit in _pay_orbits(cycle) for place in orbit.places
+    ]
+    costs = cycle.rules.penalty_table
+    return _variants(cycle, sorted(single, key=lambda card: len(card.ranks(costs))), wanted)
+
+
+def _variants(cycle: Cycle, free: list[Orbit], cards: tuple[int, ...]) -> Iterator[Cycle]:
     seen = set()
-    cards = _composition(cycle)
-    if deck is not None:
-        counts = dict(deck.counts)
-        wanted = tuple(counts.get(symbol, 0) for symbol in SYMBOLS)
-        if wanted[0] != cards[0] or sum(wanted) != sum(cards):
-            return
-        cards = wanted
-    for codes in _choose(cycle.codes[0].copy(), _pay_orbits(cycle), cards, cycle):
+    for codes in _choose(cycle.codes[0].copy(), free, cards, cycle):
         variant = _cycle_of(codes, cycle)
         if variant.canonical not in seen:
             seen.add(variant.canonical)

@@ -462,7 +462,8 @@ def _tell_grown(store: Store, entered: Run, state: runner.State, options: dict[s
     click.echo(
         f"run {entered.id}: {report.counted(state.games, 'candidate')} towards {entered.deck} "
         f"({entered.rules} rules, seed {entered.seed}): {report.counted(len(cycles), 'cycle')} "
-        f"up to exchange, {len(families):,} families, {report.counted(deals, 'balanced deal')}; "
+        f"up to exchange, {len(families):,} {'family' if len(families) == 1 else 'families'}, "
+        f"{report.counted(deals, 'balanced deal')}; "
         f"{state.new_games:,} in {state.seconds:.1f} s now, {rate:,.0f} a second"
     )
     if state.stopped != "done":

@@ -3,7 +3,7 @@
 Small decks have many cycles. A cycle is edited a little, by inserting, removing, moving, exchanging
 or changing cards, and what never ends again is a cycle of a slightly larger or other deck; so
 they grow towards the wanted one. `native/grow.h` does that; here its cycles of the wanted deck get
-ranks that fit (`ranks.variants`), are followed back to all deals that lead into them
+ranks that fit (`ranks.variants_in`), are followed back to all deals that lead into them
 (`ancestry.basin`), and are told apart by their canonical positions.
 """
 
@@ -22,7 +22,7 @@ from bmn_search.cycle import Cycle, alike_deck, find_cycle, relative
 from bmn_search.deal import STANDARD52, Deal, Deck
 from bmn_search.engine import play
 from bmn_search.errors import BmnError
-from bmn_search.ranks import normal_form, variants
+from bmn_search.ranks import normal_form, variants_in
 from bmn_search.rules import STANDARD, Rules
 from bmn_search.search.strategy import Candidate, ChunkResult, Dropped, FoundCycle
 
@@ -168,7 +168,7 @@ class Grow:
         cycle = find_cycle(relative(codes, size), self.rules)
         assert cycle is not None
         wanted = alike_deck(self.deck, self.rules)
-        for variant in islice(variants(cycle, wanted), MOST_VARIANTS):
+        for variant in islice(variants_in(cycle, wanted), MOST_VARIANTS):
             if variant.canonical not in found:
                 deals = basin(variant).balanced_deals()
                 found[variant.canonical] = _found(variant, len(deals))

@@ -1,0 +1,260 @@
+"""Loop growth: the compiled archive against exact play, the strategy, the store and the command."""
+
+import json
+import sqlite3
+import threading
+from contextlib import closing
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from bmn_search import compiled, ranks, reference
+from bmn_search.ancestry import basin
+from bmn_search.cycle import alike_deck, find_cycle, relative
+from bmn_search.deal import CAMICIA40, HALF20, Deal, Deck
+from bmn_search.engine import play
+from bmn_search.errors import BmnError
+from bmn_search.known import known_deals
+from bmn_search.notation import SYMBOLS
+from bmn_search.rules import STANDARD, Rules
+from bmn_search.search.grow import EDITS, Grow, family
+from bmn_search.search.strategy import Dropped
+from bmn_search.store import MIGRATIONS, Store
+from bmn_search.worlds import world
+
+EACH = [tuple(int(edit == other) for other in EDITS) for edit in EDITS]
+RULES = (
+    STANDARD,
+    Rules("payer leads", next_leader="payer"),
+    Rules("odd", penalties=(2, 5, 1, 0)),
+    Rules("alike", penalties=(1, 3, 3, 2), next_leader="payer"),
+)
+
+
+def growth(deck, rules=STANDARD, seed=1, weights=Grow.weights, numbers=Grow.numbers):
+    deck = alike_deck(Deck.parse(deck), rules)
+    return compiled.new_growth(deck, rules, seed, weights, numbers, 60)
+
+
+def run(plan: Grow, number: int = 0):
+    return plan.chunk(number, threading.Event())
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize("deck", ["8-,2J,2Q,2K", "20-,2J,2Q,1A", "14-,4J,2K"])
+def test_every_entry_is_a_cycle_in_normal_form(deck, rules):
+    """The archive, made with machine words, against cycles and ranks as they are defined."""
+    grown = growth(deck, rules)
+    grown.seeds(20)
+    grown.run(20)
+    rows = list(dict.fromkeys(grown.archive()))
+    assert len(rows) > 20
+    counts = grown.counts()
+    assert counts["fresh"] >= len(rows)
+    allowed = {symbol for symbol, _ in alike_deck(Deck.parse(deck), rules).counts}
+    for codes, size in rows[:: max(1, len(rows) // 60)]:
+        position = relative(codes, size)
+        cycle = find_cycle(position, rules)
+        assert cycle is not None
+        assert cycle.canonical == position
+        assert set("".join(position.packets)) <= allowed
+        least = {
+            min(
+                (code for code in orbit.ranks(rules.penalty_table) if SYMBOLS[code] in allowed),
+                key=rules.penalty_table.__getitem__,
+            )
+            == orbit.code
+            for orbit in ranks.orbits(cycle)
+        }
+        assert least == {True}
+        assert reference.play(position, rules).status == "loop"
+    assert len({relative(*row) for row in rows}) == len(rows)
+
+
+def test_what_is_of_the_deck_can_be_ranked_to_fit():
+    grown = growth("camicia40")
+    for known in known_deals(ROOT / "known_deals" / "20-infinite-camicia40.txt"):
+        cycle = find_cycle(known.deal)
+        sizes = np.array([[cycle.sizes[0], 40 - cycle.sizes[0]]], np.uint8)
+        grown.enter(cycle.codes[:1].copy(), sizes)
+    found = [find_cycle(relative(*row)) for row in grown.found()]
+    assert len(found) == grown.counts()["exact"]
+    assert not grown.found()
+    cycles = {
+        variant.canonical for cycle in found for variant in ranks.variants_in(cycle, CAMICIA40)
+    }
+    published = {
+        find_cycle(known.deal).canonical
+        for known in known_deals(ROOT / "known_deals" / "20-infinite-camicia40.txt")
+    }
+    assert published <= cycles
+    for canonical in cycles:
+        CAMICIA40.check(canonical)
+
+
+@pytest.mark.parametrize("edit", range(len(EDITS)))
+def test_edits_do_what_they_are_called(edit):
+    """Seeds with one kind of edit: the numbers of plain and pay cards change as they must."""
+    grown = growth("36-,5J,5Q,5K", weights=EACH[edit], numbers=(1, 0, 0))
+    start = find_cycle("--K-Q-Q-K-KJ-----KJ-/--J--Q----Q-------J-")
+    grown.enter(start.codes[:1].copy(), np.array([[start.sizes[0], 40 - start.sizes[0]]], np.uint8))
+    grown.run(8)
+    made = grown.counts()["made"]
+    assert made[edit] > 0
+    assert sum(made) == made[edit]
+    cards = {len(codes) for codes, _ in grown.archive()}
+    if EDITS[edit] == "insert":
+        assert max(cards) > 40
+        assert min(cards) == 40
+    elif EDITS[edit] == "remove":
+        assert max(cards) == 40
+    else:
+        assert cards == {40}
+
+
+def test_an_archive_is_a_function_of_seed_and_candidates(monkeypatch):
+    def grown(kernel, seed=3, slices=(5, 5)):
+        monkeypatch.setenv("BMN_KERNEL", kernel)
+        one = growth("10-,2J,2Q", seed=seed)
+        one.seeds(4)
+        for batches in slices:
+            one.run(batches)
+        return one.archive(), one.found(), one.counts()
+
+    first = grown(compiled.available_kernels()[-1])
+    for kernel in compiled.available_kernels()[1:]:
+        assert grown(kernel) == first
+    assert grown("portable", slices=(1, 2, 7)) == first
+    assert grown("portable", seed=4) != first
+
+
+def test_an_empty_archive_has_no_children():
+    assert growth("10-,2J").run(3) is False
+
+
+def test_bad_positions_are_refused():
+    grown = growth("10-,2J")
+    with pytest.raises(ValueError, match="no cards"):
+        grown.enter(np.zeros((1, 8), np.uint8), np.array([[0, 4]], np.uint8))
+    with pytest.raises(ValueError, match="too many"):
+        grown.enter(np.zeros((1, 8), np.uint8), np.array([[5, 4]], np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("deck", "rules"), [("10-,2J,2Q", STANDARD), ("9-,3J,3Q", STANDARD), ("10-,2J,2Q", RULES[1])]
+)
+def test_small_decks_are_found_whole(deck, rules):
+    """Growth against the complete world of the deck: all cycles, and all deals."""
+    wanted = world(deck, rules)
+    plan = Grow(Deck.parse(deck), rules, games=3_000_000)
+    result = run(plan)
+    truth = {str(basin.canonical): basin for basin in wanted.basins}
+    assert {cycle.canonical for cycle in result.cycles} == set(truth)
+    for cycle in result.cycles:
+        assert (cycle.cards, cycle.tricks) == truth[cycle.canonical].period
+        assert cycle.mirror == truth[cycle.canonical].mirror
+        assert cycle.balanced == truth[cycle.canonical].balanced
+    assert len({candidate.deal for candidate in result.candidates}) == wanted.balanced_endless
+    for candidate in result.candidates:
+        assert candidate.kind == "loop"
+        Deck.parse(deck).check(candidate.deal)
+
+
+def test_chunks_are_pure_and_differ():
+    plan = Grow(HALF20, seed=5, games=400_000)
+    one, again, other = run(plan), run(plan), run(plan, 1)
+    assert (one.games, one.loops, one.cycles) == (again.games, again.loops, again.cycles)
+    assert one.loops != other.loops
+    assert Grow.of(HALF20, STANDARD, 5, 10, json.loads(json.dumps(plan.parameters()))) == plan
+
+
+def test_half20_is_found_from_scratch():
+    """The one cycle of the deck, with its 16 deals: a fifth of a minute is enough by far."""
+    result = run(Grow(HALF20, seed=1, games=4_000_000))
+    assert [(cycle.canonical, cycle.balanced) for cycle in result.cycles] == [
+        ("----J--Q--/--K-K-Q-J-", 16)
+    ]
+    assert len(result.candidates) == 16
+
+
+def test_growth_from_known_deals():
+    """From one cycle of the deck its neighbours of other compositions are met, and it is kept."""
+    start = "----J--Q--/--K-K-Q-J-"
+    result = run(Grow(HALF20, games=40_000, starts=(start,)))
+    assert [cycle.canonical for cycle in result.cycles] == [start]
+    assert {candidate.deal for candidate in result.candidates} == set(
+        basin(find_cycle(start)).balanced_deals()
+    )
+
+
+def test_a_stopped_chunk_is_dropped():
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Dropped):
+        Grow(HALF20).chunk(0, stop)
+
+
+def test_families_share_neutral_variants():
+    one = find_cycle("J--/-J-")
+    assert family(one) == "1 -P-/P-"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"games": 0},
+        {"weights": (0, 0, 0, 0, 0)},
+        {"numbers": (-1, 1, 1)},
+        {"steered": 101},
+        {"starts": ("J-/--",)},
+        {"deck": Deck.parse("50-,10J")},
+        {"deck": Deck.parse("10-")},
+        {"deck": Deck.parse("3J")},
+    ],
+)
+def test_bad_plans_are_refused(wrong):
+    with pytest.raises(BmnError):
+        Grow(**wrong)
+
+
+def test_command_and_store(bmn, tmp_path):
+    db = str(tmp_path / "grown.sqlite")
+    arguments = ("search", "grow", "--deck", "half20", "--chunk", "2000000", "--db", db)
+    done = bmn(*arguments, "--games", "4000000", "--json", check=0)
+    *lines, last = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {"run", "strategy", "games", "seconds", "loops", "cycles", "families"} <= set(last)
+    assert (last["cycles"], last["families"], last["balanced_deals"]) == (1, 1, 16)
+    assert [line["canonical"] for line in lines] == ["----J--Q--/--K-K-Q-J-"]
+    with Store(db) as store:
+        assert [cycle.balanced for cycle in store.cycles(last["run"])] == [16]
+        assert len(store.finds(kind="loop")) == 16
+    words = bmn("search", "grow", "--resume", str(last["run"]), "--db", db, "--games", "4000000")
+    assert "1 cycle up to exchange, 1 family" in words.stdout
+    other = str(tmp_path / "other.sqlite")
+    assert "16 new finds" in bmn("finds", "import", db, "--db", other, check=0).stdout
+    with Store(other) as store:
+        assert [cycle.balanced for cycle in store.cycles(1)] == [16]
+    assert "expected EDIT=WEIGHT" in bmn(*arguments, "--edits", "jump=3", check=2).stderr
+    assert "from" in bmn(*arguments, "--resume", "1", "--from", "known", check=2).stderr
+
+
+def test_a_file_of_the_first_version_is_brought_up(tmp_path):
+    path = tmp_path / "old.sqlite"
+    with closing(sqlite3.connect(path)) as base:
+        base.executescript(MIGRATIONS[0] + "PRAGMA user_version = 1;")
+    with Store(path) as store:
+        entered = store.begin(Grow(HALF20))
+        store.finish(
+            entered, 0, run(Grow(HALF20, games=40_000, starts=("----J--Q--/--K-K-Q-J-",))), 1.0, []
+        )
+        assert len(store.cycles(entered.id)) == 1
+
+
+def test_all_deals_found_are_endless():
+    result = run(Grow(Deck.parse("12-,2J,2Q,2K"), games=3_000_000))
+    assert result.candidates
+    for candidate in result.candidates:
+        outcome = play(candidate.deal)
+        assert (outcome.status, outcome.cards) == ("loop", candidate.cards)
+        assert isinstance(candidate.deal, Deal)
