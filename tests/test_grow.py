@@ -97,7 +97,7 @@ def test_what_is_of_the_deck_can_be_ranked_to_fit():
 def test_edits_do_what_they_are_called(edit):
     """Seeds with one kind of edit: the numbers of plain and pay cards change as they must."""
     grown = growth("36-,5J,5Q,5K", weights=EACH[edit], numbers=(1, 0, 0))
-    start = find_cycle("--K-Q-Q-K-KJ-----KJ-/--J--Q----Q-------J-")
+    start = find_cycle("--J-/------------Q-Q-J--K-K--Q-K-Q-KJ--J-")
     grown.enter(start.codes[:1].copy(), np.array([[start.sizes[0], 40 - start.sizes[0]]], np.uint8))
     grown.run(8)
     made = grown.counts()["made"]
