@@ -282,7 +282,7 @@ class TestStore:
         for path, words in (
             (text, "file is not a database"),
             (other, "holds something else"),
-            (newer, "has schema version 2"),
+            (newer, f"has schema version {len(MIGRATIONS) + 1}"),
             (tmp_path / "text" / "x", "Not a directory|File exists"),
         ):
             with pytest.raises(StoreError, match=words):
