@@ -11,7 +11,6 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +32,9 @@ BATCH = 4096  # candidates
 SLICE = 64  # batches between two looks at whether to stop
 SEEDS = 256  # batches of random small positions to begin with
 MOST_CARDS = 59  # of a deck: a position may have a few more on the way, and 63 at most
-MOST_VARIANTS = 200  # rank variants of one normal form that are followed back
+# Rank variants of one normal form that are followed back: so many, and if none of them has a
+# balanced deal, no more; packet sizes are the same for all of them.
+FIRST_VARIANTS, MOST_VARIANTS = 5, 500
 MOST = 2**32
 
 
@@ -167,12 +168,17 @@ class Grow:
         """Give the ranks of a normal form their choices, and find all deals that lead there."""
         cycle = find_cycle(relative(codes, size), self.rules)
         assert cycle is not None
-        wanted = alike_deck(self.deck, self.rules)
-        for variant in islice(variants_in(cycle, wanted), MOST_VARIANTS):
-            if variant.canonical not in found:
-                deals = basin(variant).balanced_deals()
-                found[variant.canonical] = _found(variant, len(deals))
-                result.candidates += self._candidates(deals, len(result.candidates))
+        wanted, name = alike_deck(self.deck, self.rules), family(cycle)
+        balanced = 0
+        for place, variant in enumerate(variants_in(cycle, wanted)):
+            if place == (MOST_VARIANTS if balanced else FIRST_VARIANTS):
+                break
+            if variant.canonical in found:
+                continue
+            deals = basin(variant).balanced_deals()
+            balanced += len(deals)
+            found[variant.canonical] = _found(variant, len(deals), name)
+            result.candidates += self._candidates(deals, len(result.candidates))
 
     def _candidates(self, deals: list[Deal], order: int) -> Iterator[Candidate]:
         for place, deal in enumerate(deals, order):
@@ -181,7 +187,7 @@ class Grow:
                 yield Candidate("loop", deal, outcome.cards, outcome.tricks, place)
 
 
-def _found(cycle: Cycle, balanced: int) -> FoundCycle:
+def _found(cycle: Cycle, balanced: int, name: str) -> FoundCycle:
     return FoundCycle(
         canonical=str(cycle.canonical),
         tricks=cycle.period.tricks,
@@ -189,7 +195,7 @@ def _found(cycle: Cycle, balanced: int) -> FoundCycle:
         mirror=cycle.mirror,
         balance=int(np.minimum(cycle.sizes, cycle.codes.shape[1] - cycle.sizes).max()),
         balanced=balanced,
-        family=family(cycle),
+        family=name,
     )
 
 
