@@ -70,7 +70,7 @@ class Grow:
     rules: Rules = STANDARD
     seed: int = 0
     keep: int = 10
-    games: int = 40_000_000
+    games: int = 20_000_000
     starts: tuple[str, ...] = ()
     weights: tuple[int, int, int, int, int] = (45, 10, 15, 15, 15)
     numbers: tuple[int, int, int] = (15, 45, 40)
