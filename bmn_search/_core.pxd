@@ -258,6 +258,10 @@ cdef extern from "native/grow.h" nogil:
     void bmn_grow_free(bmn_grow *growth) noexcept
     void bmn_grow_seeds(bmn_grow *growth, uint64_t batches) noexcept
     bint bmn_grow_run(bmn_grow *growth, uint64_t batches) noexcept
+    uint64_t bmn_grow_passes(
+        bmn_grow *growth, uint64_t pays, int held, int shift, int length, int least,
+        uint32_t share, uint32_t shares,
+    ) noexcept
     bint bmn_grow_look(bmn_grow *growth, const bmn_packed *deal) noexcept
     bmn_packed bmn_pack_one(
         const uint8_t *row, size_t readable, uint32_t split, uint32_t total

@@ -811,6 +811,44 @@ cdef class Growth:
             raise MemoryError
         return any_parent
 
+    def passes(
+        self, const uint8_t[::1] pays not None, int shift, int length, int least,
+        uint32_t share, uint32_t shares,
+    ):
+        """Enter the cycles of one pass, found whole; see `native/pass.h`. Without the GIL.
+
+        Parameters
+        ----------
+        pays
+            For each card of the holder, who leads, whether it is a pay card.
+        shift
+            By how many cards the pass begins later in the queue each time.
+        length
+            Most cards of the run; with those of the holder at most 63.
+        least
+            Cards that the holder has to have at some time.
+        share, shares
+            Which part of the search, from 0, and of how many.
+
+        Returns
+        -------
+        int
+            How many steps it took.
+        """
+        cdef Py_ssize_t i, held = pays.shape[0]
+        cdef uint64_t bits = 0, steps
+        if not (0 < held and 0 <= shift < length and held + length <= 63 and share < shares):
+            raise ValueError("bad pass: see what each argument is")
+        for i in range(held):
+            bits |= <uint64_t>(pays[i] != 0) << i
+        with nogil:
+            steps = bmn_grow_passes(
+                self.growth, bits, <int>held, shift, length, least, share, shares
+            )
+        if self.growth.no_memory:
+            raise MemoryError
+        return steps
+
     def enter(
         self, const uint8_t[:, ::1] codes not None, const uint8_t[:, ::1] sizes not None
     ):

@@ -20,7 +20,7 @@ from bmn_search.rules import NAMED_RULES, STANDARD, Rules
 from bmn_search.search import runner
 from bmn_search.search.climb import MOVES, Climb, Objective, expected_longest
 from bmn_search.search.exhaust import Exhaust
-from bmn_search.search.grow import EDITS, Grow
+from bmn_search.search.grow import EDITS, MOST_PASS, Grow
 from bmn_search.search.random_deals import RandomDeals
 from bmn_search.search.strategy import Strategy
 from bmn_search.store import Run, Store
@@ -363,6 +363,12 @@ def _tell_exhausted(
     + "]",
 )
 @click.option(
+    "--passes",
+    type=click.IntRange(0, MOST_PASS),
+    help="Begin also with cycles of one pass, of runs of up to so many cards; 0: without.  "
+    f"[default: {Grow.passes}]",
+)
+@click.option(
     "--chunk",
     type=click.IntRange(1, 10**12),
     help=f"Candidates in a chunk.  [default: {Grow.games:,}]",
@@ -381,7 +387,11 @@ def grow(**options: Any) -> None:
       bmn search grow --from known --seconds 600
       bmn search grow --deck half20 --games 10000000 --chunk 5000000 --json
     """
-    asked = {} if options["weights"] is None else {"weights": _edits(options["weights"])}
+    asked: dict[str, Any] = {}
+    if options["weights"] is not None:
+        asked["weights"] = _edits(options["weights"])
+    if options["passes"] is not None:
+        asked["passes"] = options["passes"]
 
     def make(deck: Deck, rules: Rules, seed: int, keep: int, old: dict[str, Any]) -> Strategy:
         if old:

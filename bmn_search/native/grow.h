@@ -29,6 +29,7 @@
 #ifndef BMN_GROW_H
 #define BMN_GROW_H
 
+#include "pass.h"
 #include "plain.h"
 #include "position.h"
 #include "rows.h"
@@ -507,6 +508,35 @@ static void bmn_grow_seeds(bmn_grow *g, uint64_t batches)
         }
         bmn_grow_play(g, BMN_GROW_BATCH);
     }
+}
+
+static void bmn_grow_found(void *growth, const bmn_packed *deal)
+{
+    bmn_grow_look(growth, deal);
+}
+
+/* Enters the cycles of one pass, this share of `shares`, with at most `length` cards in the run,
+ * and two thirds of the plain and of the pay cards of the deck, in which the holder gets `least`
+ * cards. Returns the steps taken. */
+static uint64_t bmn_grow_passes(bmn_grow *g, uint64_t pays, int held, int shift, int length,
+                                int least, uint32_t share, uint32_t shares)
+{
+    bmn_pass_search search = {.law = &g->law,
+                              .held = held,
+                              .shift = shift,
+                              .length = length,
+                              .plain = 2 * (int)g->want[0] / 3,
+                              .pay = (2 * (int)g->pay + 2) / 3,
+                              .least = least,
+                              .share = share,
+                              .shares = shares,
+                              .found = bmn_grow_found,
+                              .to = g};
+    for (int ranks = 1; ranks < 16; ranks++)
+        for (int code = 1; code <= 4; code++)
+            search.there[ranks] += ranks >> (code - 1) & 1 ? (uint8_t)g->want[code] : 0;
+    bmn_pass_all(&search, pays);
+    return search.steps;
 }
 
 /* Plays `batches` batches of children; false if there is no parent. */

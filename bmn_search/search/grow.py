@@ -37,6 +37,22 @@ MOST_CARDS = 59  # of a deck: a position may have a few more on the way, and 63 
 FIRST_VARIANTS, MOST_VARIANTS = 5, 500
 MOST = 2**32
 
+# The packets to which a holder comes back, ``P`` a pay card, and the shift of the pass: those whose
+# search gave cycles (docs/grow.md). Each island does one share of the search.
+PASSES = (
+    ("--P-", 0),
+    ("--P-", 1),
+    ("----P-", 1),
+    ("----P-", 2),
+    ("---P--", 0),
+    ("---P--", 1),
+    ("----P---", 0),
+    ("----P---", 1),
+    ("----P---", 2),
+)
+SHARES = 16
+MOST_PASS = 55  # cards of a run: with those of the holder at most 63
+
 
 @dataclass(frozen=True)
 class Grow:
@@ -57,6 +73,9 @@ class Grow:
         How often a candidate has one, two, three edits.
     steered
         Of 100 parents, how many are drawn by their distance from the wanted deck.
+    passes
+        How long the runs of the cycles of one pass may be with which an island begins, beside random
+        positions; 0: none.
 
     Raises
     ------
@@ -75,6 +94,7 @@ class Grow:
     weights: tuple[int, int, int, int, int] = (45, 10, 15, 15, 15)
     numbers: tuple[int, int, int] = (15, 45, 40)
     steered: int = 60
+    passes: int = 32
 
     def __post_init__(self) -> None:
         if not 1 <= self.games < MOST * BATCH:
@@ -84,6 +104,8 @@ class Grow:
                 raise BmnError(f"{name} {values}: expected whole numbers from 0, not all of them 0")
         if not 0 <= self.steered <= 100:
             raise BmnError(f"steered {self.steered}: expected 0 to 100")
+        if not 0 <= self.passes <= MOST_PASS:
+            raise BmnError(f"passes {self.passes}: expected 0 to {MOST_PASS}")
         wanted = alike_deck(self.deck, self.rules)
         if self.deck.size > MOST_CARDS or self.deck.size < 4 or len(wanted.counts) < 2:
             raise BmnError(
@@ -111,6 +133,7 @@ class Grow:
             (insert, remove, move, exchange, change),
             (one, two, three),
             parameters["steered"],
+            parameters["passes"],
         )
 
     def parameters(self) -> dict[str, Any]:
@@ -121,6 +144,7 @@ class Grow:
             "weights": dict(zip(EDITS, self.weights, strict=True)),
             "numbers": list(self.numbers),
             "steered": self.steered,
+            "passes": self.passes,
         }
 
     def chunk(self, number: int, stop: threading.Event) -> ChunkResult:
@@ -128,7 +152,7 @@ class Grow:
         if not 0 <= number < MOST:
             raise BmnError(f"chunk {number} is out of range")
         result = ChunkResult()
-        growth = self._begun(number)
+        growth = self._begun(number, stop)
         found: dict[Deal, FoundCycle] = {}
         batches = -(-self.games // BATCH)
         for first in range(0, batches, SLICE):
@@ -144,7 +168,7 @@ class Grow:
         result.cycles = list(found.values())
         return result
 
-    def _begun(self, number: int) -> Any:
+    def _begun(self, number: int, stop: threading.Event) -> Any:
         """Return the archive with which an island begins."""
         key = np.array([self.seed, number], np.uint64)
         seed = int(np.random.Philox(key=key).random_raw())
@@ -154,6 +178,12 @@ class Grow:
         )
         if not self.starts:
             growth.seeds(SEEDS)
+            for holder, shift in PASSES if self.passes > 3 else ():
+                if stop.is_set():
+                    raise Dropped
+                pays = bytes(card == "P" for card in holder)
+                least = self.deck.size // 4
+                growth.passes(pays, shift, self.passes, least, number % SHARES, SHARES)
             return growth
         for text in self.starts:
             cycle = find_cycle(text, self.rules)
