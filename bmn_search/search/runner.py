@@ -84,6 +84,7 @@ class State:
     loop_deals: int = 0
     last: str = ""
     stopped: str = ""
+    _entering: tuple[int, ChunkResult] | None = None
 
 
 def run(
@@ -134,6 +135,8 @@ def run(
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
     _look_up(store, state)  # Ctrl-C may have come between a chunk's entry and its count
+    if state._entering and state._entering[0] in store.done(entered.id):
+        _count(state)
     progress(state)
     return state
 
@@ -196,14 +199,24 @@ def _enter(store: Store, state: State, number: int, result: ChunkResult, seconds
             continue
         outcome = prove(candidate, state.run.rules)
         proved.append((candidate.kind, candidate.order, outcome.as_dict()))
+    state._entering = number, result
     if not store.finish(state.run, number, result, seconds, proved):
+        state._entering = None
         return  # another process has done this chunk meanwhile
+    _count(state)
     _look_up(store, state)
-    state.new_games += result.games
-    state.new_plays += result.plays or result.games
     for kind, _, document in proved:
         if kind == "loop" or document["cards"] == state.longest_cards:
             state.last = f"{document['deal']} ({kind}, {document['cards']:,} cards)"
+
+
+def _count(state: State) -> None:
+    """Count the chunk that was entered."""
+    assert state._entering
+    _, result = state._entering
+    games, plays = state.new_games + result.games, state.new_plays + (result.plays or result.games)
+    # Nothing is called between these, so that Ctrl-C comes before or after all three.
+    state.new_games, state.new_plays, state._entering = games, plays, None
 
 
 def prove(candidate: Candidate, rules: Rules) -> Outcome:
