@@ -224,8 +224,8 @@ def record_summary(record: Record) -> str:
     deck += ", all splits)" if record.all_splits else ")"
     longest = "no game ends"
     if record.by_cards and record.by_tricks:
-        longest = f"longest {record.by_cards.cards:,} cards, {record.by_tricks.tricks:,} tricks"
+        longest = f"longest {_count(record.by_cards.cards, record.by_tricks.tricks)}"
     return (
-        f"{deck}: {counted(record.numbering.deals, 'deal')}, {len(record.loops):,} never end, "
+        f"{deck}: {counted(record.deals, 'deal')}, {record.infinite:,} never end, "
         f"{counted(len(record.cycles), 'cycle')}; {longest}"
     )

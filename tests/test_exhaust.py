@@ -12,9 +12,10 @@ from conftest import ROOT, odd_rules
 from bmn_search import Deal, Deck, Rules, play, play_many, world
 from bmn_search.compiled import available_kernels
 from bmn_search.deal import HALF20, STANDARD52
-from bmn_search.errors import BmnError, DeckError, RecordError
-from bmn_search.exhaustive import check, cycles_of, enter, read_records, record_of
+from bmn_search.errors import BmnError, DeckError
+from bmn_search.exhaustive import PRIME, Chunk, Longest, check, checksum, cycles_of, record_of
 from bmn_search.histogram import histogram_of
+from bmn_search.record_files import enter, read_records
 from bmn_search.search import runner
 from bmn_search.search.exhaust import UNTURNED, Exhaust, Numbering, _beginnings
 from bmn_search.search.strategy import Dropped
@@ -307,6 +308,21 @@ def record(tmp_path_factory):
         return record_of(store, plan.numbering, plan.rules)
 
 
+def exchanged(counts, one, other):
+    """Exchange two counts that differ."""
+    assert counts[one] != counts[other]
+    counts = counts.copy()
+    counts[one], counts[other] = counts[other], counts[one]
+    return counts
+
+
+def moved(chunks, much):
+    """Change the checksums of the first two chunks and keep their sum."""
+    one, other, *rest = chunks
+    one = one._replace(checksum=(one.checksum + much) % PRIME)
+    return [one, other._replace(checksum=(other.checksum - much) % PRIME), *rest]
+
+
 class TestRecords:
     def test_it_holds(self, record, tmp_path):
         assert check(record, 7, 0) == []
@@ -321,7 +337,10 @@ class TestRecords:
             (lambda r: {"chunks": r.chunks[:2] + r.chunks[3:]}, "chunk 2 begins at deal 30,000"),
             (lambda r: {"chunks": r.chunks[:-1]}, "the chunks end at deal 60,000"),
             (lambda r: {"chunks": [*r.chunks, r.chunks[-1]]}, "chunk 7 begins at"),
-            (lambda r: {"loops": r.loops[:-1]}, "expected 60,060"),
+            (lambda r: {"loops": r.loops[:-1]}, "32 deals never end: 31 are named"),
+            (lambda r: {"loops": [*r.loops[:-1], 60_060]}, "there is no deal 60,060"),
+            (lambda r: {"infinite": 33}, "33 deals never end: 32 are named"),
+            (lambda r: {"deals": 60_061}, "60,061 deals: expected 60,060"),
             (lambda r: {"loops": [*r.loops[:-1], r.loops[-1] + 1]}, "is no loop: finished"),
             (lambda r: {"loops": [*r.loops[:-1], r.loops[-2]]}, "twice or out of order"),
             (lambda r: {"histogram": [1, *r.histogram[1:]]}, "expected 60,060"),
@@ -332,36 +351,75 @@ class TestRecords:
             ),
             (lambda r: {"by_cards": r.by_cards._replace(cards=175)}, "expected the histogram's"),
             (lambda r: {"by_tricks": r.by_tricks._replace(tricks=38)}, "is not as the record says"),
-            (lambda r: {"by_tricks": r.by_cards}, "has a longer game"),
+            (lambda r: {"by_tricks": r.by_cards}, "has a game that is longer"),
+            (lambda r: {"by_tricks": None}, "games end, yet a longest one is missing"),
+            (lambda r: {"by_cards": r.by_tricks}, "expected the histogram's last"),
+            (lambda r: {"histogram": [*r.histogram, 0]}, "expected the histogram's last"),
+            (
+                lambda r: {"histogram": exchanged(r.histogram, 40, 41)},
+                "the checksums of the chunks do not add up",
+            ),
             (
                 lambda r: {"chunks": [r.chunks[0]._replace(checksum=5), *r.chunks[1:]]},
+                "the checksums of the chunks do not add up",
+            ),
+            (
+                lambda r: {"chunks": moved(r.chunks, 5)},
                 "chunk 0 has another histogram",
             ),
+            (lambda r: {"chunks": [Chunk(0, 2**31, 0, 0)]}, "chunk 0 has 2,147,483,648 deals"),
         ],
     )
     def test_what_is_wrong_is_found(self, record, change, told):
         problems = check(replace(record, **change(record)), 7, 0)
         assert any(told in problem for problem in problems), problems
 
-    def test_files_that_are_no_records(self, record, tmp_path, bmn):
-        path = tmp_path / "records"
-        document = record.document()
-        for text, told in (
-            ("{}", "1: is no record: expected a record"),
-            (json.dumps(document | {"infinite": 33}), "infinite 33: expected 32"),
-            (json.dumps(document | {"deals": 5}), "deals 5: expected 60060"),
-            (json.dumps(document | {"deck": "70-,1J"}), "expected at most 64"),
-        ):
-            path.write_text(text)
-            with pytest.raises(RecordError, match=told):
-                read_records(path)
-        assert "cannot be read" in bmn("verify", "--exhaustive", "nowhere", check=2).stderr
-
     def test_verify_fails(self, record, tmp_path, bmn):
         path = tmp_path / "records"
         enter(path, replace(record, chunks=record.chunks[1:]))
         done = bmn("verify", "--exhaustive", str(path), "--json", check=1)
         assert json.loads(done.stdout)["problems"] == ["chunk 0 begins at deal 10,000: expected 0"]
+
+    def test_a_forged_histogram_is_found_where_its_checksum_was_forged_too(self, record):
+        histogram = exchanged(record.histogram, 40, 41)
+        more = (checksum(histogram) - checksum(record.histogram)) % PRIME
+        first, *rest = record.chunks
+        chunks = [first._replace(checksum=(first.checksum + more) % PRIME), *rest]
+        forged = replace(record, histogram=histogram, chunks=chunks)
+        assert check(forged, 0, 0) == []  # what no chunk is played for, no sample shows
+        assert check(forged, 7, 0) == [
+            "chunk 0 has another histogram",
+            "the chunks together have another histogram",
+        ]
+
+    def test_checksums_add_up(self):
+        rng = random.Random(4)
+        one, other = ([rng.randrange(10**9) for _ in range(size)] for size in (300, 200))
+        both = [a + b for a, b in zip(one, other + [0] * 100, strict=True)]
+        assert checksum(both) == (checksum(one) + checksum(other)) % PRIME
+        assert checksum([0, 0, 1]) == 16807**2 % PRIME
+        assert checksum([]) == 0
+        assert all(pow(16807, (PRIME - 1) // p, PRIME) != 1 for p in (2, 3, 7, 11, 31, 151, 331))
+
+    def test_of_equals_the_one_of_least_number(self):
+        """Of `6-,2J` several games are longest, so each but the first is refused."""
+        plan = Exhaust(Deck.parse("6-,2J"))
+        with Store(":memory:") as store:
+            entered = store.begin(plan)
+            runner.run(plan, store, entered, workers=1, limits=runner.Limits(chunks=1))
+            record = record_of(store, plan.numbering, plan.rules)
+        games = [(number, play(plan.numbering.deal(number))) for number in range(plan.deals)]
+        finished = [(number, game) for number, game in games if game.status == "finished"]
+        refused = 0
+        for key, field in (("cards", "by_cards"), ("tricks", "by_tricks")):
+            best = max(getattr(game, key) for _, game in finished)
+            first, *later = [one for one in finished if getattr(one[1], key) == best]
+            assert getattr(record, field).number == first[0]
+            for number, game in later:
+                other = Longest(number, str(game.deal), game.cards, game.tricks)
+                assert check(replace(record, **{field: other}), 1, 0) != []
+                refused += 1
+        assert refused
 
 
 RECORDS = read_records(RESULTS)

@@ -97,7 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _complain(f"output cannot be written: {error.strerror}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that nothing is left to fail at exit
     except MemoryError as error:
-        code = _complain(f"not enough memory: {error or 'a smaller deck needs less'}")
+        code = _complain(
+            f"not enough memory: {str(error) or 'a smaller deck or --chunk needs less'}"
+        )
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -1,6 +1,7 @@
 """`bmn search`: the strategies."""
 
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any, get_args
@@ -14,12 +15,13 @@ from bmn_search.cycle import find_cycle
 from bmn_search.deal import STANDARD52, Deal, Deck
 from bmn_search.engine import play
 from bmn_search.errors import RunError
-from bmn_search.exhaustive import cycles_of, enter, record_of
+from bmn_search.exhaustive import cycles_of, record_of
 from bmn_search.known import known_deals
+from bmn_search.record_files import check_enterable, enter
 from bmn_search.rules import NAMED_RULES, STANDARD, Rules
 from bmn_search.search import runner
 from bmn_search.search.climb import MOVES, Climb, Objective, expected_longest
-from bmn_search.search.exhaust import Exhaust
+from bmn_search.search.exhaust import MOST_DEALS, MOST_SHARED, Exhaust, usual_chunk
 from bmn_search.search.grow import EDITS, MOST_PASS, Grow
 from bmn_search.search.random_deals import RandomDeals
 from bmn_search.search.strategy import Strategy
@@ -243,14 +245,15 @@ def _starts(source: str, deck: Deck, rules: Rules) -> tuple[str, ...]:
 @click.option(
     "--share/--no-share",
     default=None,
-    help="Play equivalent games once: fewer games, not less time.  [default: if one chunk is all]",
+    help="Play equivalent games once: fewer games, not less time.  [default: if one chunk, of at "
+    f"most {MOST_SHARED:,} deals, is all]",
 )
 @click.option(
     "--chunk",
-    type=click.IntRange(1, 2**31 - 1),
-    help=f"Deals in a chunk.  [default: {Exhaust.games:,}]",
+    type=click.IntRange(1, MOST_DEALS),
+    help=f"Deals in a chunk.  [default: {Exhaust.games:,}; less over 32 cards]",
 )
-@click.option("--seconds", type=Seconds(), help="Stop after so long.")
+@click.option("--seconds", type=Seconds(), help="Begin no chunk after so long.")
 @click.option("--workers", type=click.IntRange(1, 1024), help="Threads.  [default: all cores]")
 @click.option("--resume", type=click.IntRange(1, 2**62), metavar="RUN", help="Go on with a run.")
 @click.option(
@@ -280,12 +283,16 @@ def exhaust(**options: Any) -> None:
     options |= dict.fromkeys(("seed", "keep", "games"), None) | {"until": ()}
 
     def make(deck: Deck, rules: Rules, seed: int, keep: int, old: dict[str, Any]) -> Strategy:
-        return Exhaust(deck, rules, **(old or {"games": options["chunk"] or Exhaust.games} | asked))
+        return Exhaust(
+            deck, rules, **(old or {"games": options["chunk"] or usual_chunk(deck)} | asked)
+        )
 
     if options["deck"] is None and options["resume"] is None:
         raise RunError(
             "no deck is named: expected --deck SPEC, as in 14-,2J,2Q,2K, or --resume RUN"
         )
+    if options["record"] is not None:
+        check_enterable(options["record"])
     _search("exhaust", make, options, asked, _tell_exhausted)
 
 
@@ -330,19 +337,25 @@ def _tell_exhausted(
         for cycle in cycles:
             click.echo(f"cycle     {report.cycle_count(cycle)}")
         for find in finds:
-            long = f"{find.cards:,} cards, {find.tricks:,} tricks"
+            long = f"{report.counted(find.cards, 'card')}, {report.counted(find.tricks, 'trick')}"
             what = f"longest   {long}" if find.kind == "long" else "no end   "
             click.echo(f"{what}  {find.deal}  deal number {plan.first + find.place:,}")
         click.echo(
             f"run {entered.id}: {state.games:,} of {report.counted(plan.deals, 'deal')} of "
             f"{entered.deck} ({entered.rules} rules) counted; {state.loops:,} never end, in "
             f"{report.counted(len(cycles), 'cycle')} up to exchange; now {state.new_games:,} in "
-            f"{state.seconds:.1f} s, {state.new_plays:,} games played, {fewer:.1f} times fewer"
+            f"{state.seconds:.1f} s, {report.counted(state.new_plays, 'game')} played, "
+            f"{fewer:.1f} times fewer"
         )
-        if state.stopped != "done":
-            click.echo(f"go on with: bmn search exhaust --resume {entered.id}")
-    if options["record"] is not None and state.stopped == "done":
+        _tell_unfinished(entered, state, options)
+    if options["record"] is None:
+        return
+    if state.stopped == "done":
         enter(options["record"], record_of(store, plan.numbering, plan.rules))
+    else:
+        click.echo(
+            f"bmn: {options['record']}: nothing is written: the run is not finished", err=True
+        )
 
 
 @search.command()
@@ -476,8 +489,18 @@ def _tell_grown(store: Store, entered: Run, state: runner.State, options: dict[s
         f"{report.counted(deals, 'balanced deal')}; "
         f"{state.new_games:,} in {state.seconds:.1f} s now, {rate:,.0f} a second"
     )
-    if state.stopped != "done":
-        click.echo(f"go on with: bmn search grow --resume {entered.id}")
+    _tell_unfinished(entered, state, options)
+
+
+def _tell_unfinished(entered: Run, state: runner.State, options: dict[str, Any]) -> None:
+    """Print the command that goes on with a run that was stopped."""
+    if state.stopped == "done":
+        return
+    command = ["bmn", "search", entered.strategy, "--resume", str(entered.id)]
+    for name in ("db", "record"):
+        if options.get(name) is not None:
+            command += [f"--{name}", str(options[name])]
+    click.echo(f"go on with: {shlex.join(command)}")
 
 
 Make = Callable[[Deck, Rules, int, int, dict[str, Any]], Any]
@@ -502,9 +525,10 @@ def _search(
     deck = None if options["deck"] is None else Deck.parse(options["deck"])
     seed, keep = options["seed"], options["keep"]
     limits = _limits(options)
+    if options["resume"] is None:  # what is refused leaves no file behind
+        strategy = make(deck or STANDARD52, rules or STANDARD, seed or 0, keep or KEEP, {})
     with Store(options["db"], create=options["resume"] is None) as store, Progress() as progress:
         if options["resume"] is None:
-            strategy = make(deck or STANDARD52, rules or STANDARD, seed or 0, keep or KEEP, {})
             entered = store.begin(strategy)
         else:
             asked = {
@@ -601,5 +625,4 @@ def _tell(store: Store, entered: Run, state: runner.State, options: dict[str, An
             f"longest {state.longest_cards:,} cards; as many random deals are expected to reach "
             f"{expected:,.0f}"
         )
-    if state.stopped != "done":
-        click.echo(f"go on with: bmn search {entered.strategy} --resume {entered.id}")
+    _tell_unfinished(entered, state, options)

@@ -5,10 +5,11 @@ from typing import Any
 
 import click
 
-from bmn_search import exhaustive as records
 from bmn_search import known, report
 from bmn_search.cli.options import json_option, print_json, read_text
 from bmn_search.errors import BmnError, KnownDealError
+from bmn_search.exhaustive import check
+from bmn_search.record_files import read_records
 
 
 @click.command()
@@ -44,7 +45,7 @@ def verify(
     Without PATH: the deals that come with the package, that of arXiv 2403.13855 first. PATH is a
     file of known deals or a folder of them, - is stdin. A claim that fits another convention of
     counting agrees, and the convention is named. Exit 1 when a claim fails, 2 when a record
-    cannot be read (the others are done all the same).
+    cannot be read (the others are done all the same); so too with --exhaustive.
 
     \b
     Examples:
@@ -116,17 +117,24 @@ def _document(result: known.Verification) -> dict[str, Any]:
 
 def _check_records(path: str, chunks: int, seed: int, as_json: bool) -> int:
     """Check the records of a file and tell; returns the exit code."""
-    failed = 0
-    checked = records.read_records(path)
+    failed, bad = 0, 0
+
+    def complain(error: BmnError) -> None:
+        nonlocal bad
+        bad += 1
+        click.echo(f"bmn: {error}", err=True)
+
+    checked = read_records(path, complain)
     for record in checked:
-        problems = records.check(record, chunks, seed)
+        problems = check(record, chunks, seed)
         failed += bool(problems)
         summary = report.record_summary(record)
         if as_json:
             document = {"agrees": not problems, "problems": problems, "seed": seed}
-            print_json({"deck": record.numbering.deck.spec, **document})
+            print_json({"deck": record.numbering.deck.spec, "line": record.line, **document})
             continue
-        click.echo(f"  {'NO ' if problems else 'yes':<5}{report.printable(summary)}")
+        mark = f"NO   line {record.line}: " if problems else "yes  "
+        click.echo(f"  {mark}{report.printable(summary)}")
         for problem in problems:
             click.echo(f"       {report.printable(problem)}")
     if not as_json:
@@ -134,4 +142,4 @@ def _check_records(path: str, chunks: int, seed: int, as_json: bool) -> int:
             f"{report.counted(len(checked), 'record')}: ranges, every loop, the longest games and "
             f"{report.counted(chunks, 'chunk')} of each (seed {seed}) checked, {failed} fail"
         )
-    return 1 if failed else 0
+    return 2 if bad else 1 if failed else 0

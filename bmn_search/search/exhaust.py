@@ -29,9 +29,11 @@ from bmn_search.rules import STANDARD, Rules
 from bmn_search.search.runner import DisagreementError
 from bmn_search.search.strategy import Candidate, ChunkResult, Dropped, Kind
 
-__all__ = ["MOST_CARDS", "Exhaust", "Numbering"]
+__all__ = ["MOST_CARDS", "MOST_DEALS", "MOST_SHARED", "Exhaust", "Numbering", "usual_chunk"]
 
 MOST_CARDS = 64  # of a deck: what a packed deal holds
+MOST_DEALS = 2**31 - 1  # of a chunk
+MOST_SHARED = 4_000_000  # deals that are shared unasked: it takes about 50 bytes each
 BLOCK = 500_000  # deals between two looks at whether to stop
 UNTURNED = 7  # the code of a card that may be any
 MOST_ROWS = 2**32 - 2
@@ -134,6 +136,15 @@ class _Count:
         self.loops += other.loops
 
 
+def usual_chunk(deck: Deck) -> int:
+    """Return how many deals a chunk has unless told otherwise: seconds of work.
+
+    Fewer of a large deck, since its games grow with the square: the slowest decks of 64 cards
+    play 200,000 deals a second, half20 plays 6,000,000.
+    """
+    return min(Exhaust.games, Exhaust.games * 32**2 // deck.size**2)
+
+
 @dataclass(frozen=True)
 class Exhaust:
     """The strategy `exhaust`: chunk c counts the deals `first` + c * `games` and those after it.
@@ -149,7 +160,8 @@ class Exhaust:
     games
         How many deals a chunk has.
     share
-        Whether equivalent games are played once; by default if the range is a single chunk.
+        Whether equivalent games are played once; by default if the range is a single chunk of at
+        most 4,000,000 deals.
 
     Raises
     ------
@@ -184,14 +196,15 @@ class Exhaust:
                 f"deals {self.first} to {end} are no range of {self.deck.name}: expected numbers "
                 f"from 0 to {deals}, the first below the last"
             )
-        if not 1 <= self.games < 2**31:
-            raise BmnError(f"chunks of {self.games} deals: expected 1 to {2**31 - 1:,}")
+        if not 1 <= self.games <= MOST_DEALS:
+            raise BmnError(f"chunks of {self.games} deals: expected 1 to {MOST_DEALS:,}")
         limited = self.rules.max_tricks is not None or self.rules.max_cards is not None
         if self.share and limited:
             raise BmnError(f"{self.rules} rules have a limit: with one, equal games are not shared")
         object.__setattr__(self, "end", end)
         if self.share is None:
-            object.__setattr__(self, "share", end - self.first <= self.games and not limited)
+            alone = end - self.first <= min(self.games, MOST_SHARED)
+            object.__setattr__(self, "share", alone and not limited)
 
     @property
     def numbering(self) -> Numbering:
