@@ -2,6 +2,8 @@
 
 import json
 import random
+import re
+import shlex
 import threading
 from collections import Counter
 from dataclasses import replace
@@ -12,12 +14,12 @@ from conftest import ROOT, odd_rules
 from bmn_search import Deal, Deck, Rules, play, play_many, world
 from bmn_search.compiled import available_kernels
 from bmn_search.deal import HALF20, STANDARD52
-from bmn_search.errors import BmnError, DeckError
+from bmn_search.errors import BmnError, DeckError, RecordError
 from bmn_search.exhaustive import PRIME, Chunk, Longest, check, checksum, cycles_of, record_of
 from bmn_search.histogram import histogram_of
 from bmn_search.record_files import enter, read_records
 from bmn_search.search import runner
-from bmn_search.search.exhaust import UNTURNED, Exhaust, Numbering, _beginnings
+from bmn_search.search.exhaust import UNTURNED, Exhaust, Numbering, _beginnings, usual_chunk
 from bmn_search.search.strategy import Dropped
 from bmn_search.store import Store
 
@@ -194,6 +196,15 @@ class TestCounting:
             with pytest.raises(Dropped):
                 Exhaust(HALF20, share=share).chunk(0, stop)
 
+    def test_what_is_usual(self):
+        large = Deck.parse("16-,4J,4Q")
+        assert Exhaust(HALF20).share
+        assert not Exhaust(large).share
+        assert not Exhaust(large, games=2**31 - 1).share  # sharing takes about 50 bytes a deal
+        assert Exhaust(large, end=4_000_000, games=2**31 - 1).share
+        assert usual_chunk(HALF20) == Exhaust.games == 4_000_000
+        assert usual_chunk(Deck.parse("32-,32J")) == 1_000_000
+
     def test_what_is_refused(self):
         with pytest.raises(DeckError, match="has 65 cards: expected at most 64 to exhaust it"):
             Exhaust(Deck.parse("61-,4J"))
@@ -289,6 +300,61 @@ class TestCommand:
         done = bmn("search", "exhaust", "--db", str(tmp_path / "x"), *arguments, check=2)
         assert told in done.stderr
         assert done.stderr.count("\n") == 1
+
+    def test_what_is_refused_leaves_no_file(self, bmn, tmp_path):
+        for arguments in (["--deck", "65-"], ["--deck", "half20", "--from", "9", "--to", "9"]):
+            bmn("search", "exhaust", "--db", str(tmp_path / "x"), *arguments, check=2)
+        path = tmp_path / "record"
+        path.write_text("{}")
+        arguments = ("--db", str(tmp_path / "x"), "--deck", DECK, "--record", str(path))
+        assert "record:1: is no record" in bmn("search", "exhaust", *arguments, check=2).stderr
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_a_stopped_run_says_how_to_go_on(self, exhaust, bmn, tmp_path):
+        record = tmp_path / "the record"
+        done = exhaust("--chunk", "5000", "--seconds", "0", "--record", str(record), db="my finds")
+        assert f"{record}: nothing is written: the run is not finished" in done.stderr
+        assert not record.exists()
+        (command,) = re.findall("go on with: bmn (.*)", done.stdout)
+        assert "go on with" not in bmn(*shlex.split(command), check=0).stdout
+        assert len(read_records(record)) == 1
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            (),
+            ("--all-splits",),
+            ("--rules", "squarescores", "--penalties", "J=0,A=9"),
+            ("--penalties", "q=5"),
+        ],
+    )
+    def test_the_command_for_a_hole_counts_it(self, bmn, tmp_path, options):
+        db, record = tmp_path / "my finds", str(tmp_path / "record")
+        arguments = ("--deck", "9-,3J", *options, "--db", str(db))
+        bmn("search", "exhaust", *arguments, "--from", "150", check=0)
+        told = bmn("search", "exhaust", *arguments, "--to", "7", "--record", record, check=2).stderr
+        (command,) = re.findall(r"deals 7 to 149 are not counted yet: .* or bmn (.*)", told)
+        bmn(*shlex.split(command), "--record", record, check=0)
+        bmn("verify", "--exhaustive", record, check=0)
+
+    def test_another_order_of_the_symbols_is_told(self, bmn, tmp_path):
+        arguments = ("--db", str(tmp_path / "x"), "--record", str(tmp_path / "record"))
+        bmn("search", "exhaust", "--deck", "3J,9-", "--from", "100", *arguments[:2], check=0)
+        done = bmn("search", "exhaust", "--deck", "9-,3J", "--to", "100", *arguments, check=2)
+        assert "(runs of 3J,9- number the same deals in another order" in done.stderr
+
+    def test_rules_that_have_no_option(self, tmp_path):
+        rules = Rules("mine", next_leader="payer")
+        plan = Exhaust(Deck.parse("9-,3J"), rules, first=3)
+        with Store(tmp_path / "x") as store:
+            runner.run(plan, store, store.begin(plan), runner.Limits(chunks=1), workers=1)
+            with pytest.raises(RecordError, match="deals 0 to 2 are .*: go on with the run$"):
+                record_of(store, plan.numbering, rules)
+
+    def test_one_of_a_thing(self, bmn, tmp_path):
+        done = bmn("search", "exhaust", "--deck", "1J,1-", "--db", str(tmp_path / "x"), check=0)
+        assert "longest   2 cards, 1 trick  " in done.stdout
+        assert not re.search(r"\b1 (cards|tricks|games|deals|cycles)\b", done.stdout)
 
     def test_big_numbers(self, bmn, tmp_path):
         first = 472_460_898_658_889_399_000

@@ -209,9 +209,7 @@ class TestEntering:
         for one in (record, odd_record, replace(record, infinite=9), record):
             enter(path, one)
         found = read_records(path)
-        assert (
-            found == [odd_record, record] if odd_record.key < record.key else [record, odd_record]
-        )
+        assert found == sorted([record, odd_record], key=lambda one: one.key)
         assert [one.line for one in found] == [1, 2]
         assert os.listdir(path.parent) == ["records"]
 

@@ -122,6 +122,23 @@ class TestRunner:
         assert state.stopped == "limit"
         assert state.chunks >= 1
 
+    @pytest.mark.parametrize("after", [False, True])
+    def test_what_is_new_is_what_was_entered_when_ctrl_c_comes(self, tmp_path, monkeypatch, after):
+        finish, calls = Store.finish, itertools.count(1)
+
+        def interrupted(self, *arguments):
+            second = next(calls) == 2
+            if after or not second:
+                finish(self, *arguments)
+            if second:
+                raise KeyboardInterrupt
+            return True
+
+        monkeypatch.setattr(Store, "finish", interrupted)
+        state = searched(tmp_path / "finds", RandomDeals(SMALL, games=100), 9)
+        assert state.stopped == "interrupted"
+        assert state.games == state.new_games == state.new_plays == (200 if after else 100)
+
     def test_a_disagreement_stops_the_run_loudly(self, tmp_path):
         @dataclass(frozen=True)
         class Liar(RandomDeals):
