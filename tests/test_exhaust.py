@@ -356,6 +356,14 @@ class TestCommand:
         assert "longest   2 cards, 1 trick  " in done.stdout
         assert not re.search(r"\b1 (cards|tricks|games|deals|cycles)\b", done.stdout)
 
+    def test_too_little_memory_is_told(self, bmn, tmp_path, monkeypatch):
+        def full(self, number, stop):
+            raise MemoryError
+
+        monkeypatch.setattr(Exhaust, "chunk", full)
+        done = bmn("search", "exhaust", "--deck", "9-,3J", "--db", str(tmp_path / "x"), check=2)
+        assert done.stderr == "bmn: not enough memory: a smaller deck or --chunk needs less\n"
+
     def test_big_numbers(self, bmn, tmp_path):
         first = 472_460_898_658_889_399_000
         arguments = ("--deck", "standard52", "--from", str(first), "--to", str(first + 300))
