@@ -18,7 +18,8 @@
  * pay cards together of ranks that the deck has, in which the holder gets `least` cards.  It is cut
  * into shares by the first free cards.  What is found is played like any other candidate.
  *
- * Measured (docs/grow.md): 739 million steps from "--J-" for runs of 32 cards, a minute of one core.
+ * Measured (docs/grow.md): 739 million steps from "--J-" for runs of 32 cards, a minute of one
+ * core.
  */
 #ifndef BMN_PASS_H
 #define BMN_PASS_H
@@ -41,9 +42,9 @@ typedef struct {
 
 /* A pass as far as it is dealt.  Cards are numbered, the holder's first. */
 typedef struct {
-    uint8_t may[64], like[64];             /* ranks, 0: plain; a card that it has to be like */
-    uint8_t packet[64];                    /* the holder's, a ring */
-    uint8_t laid[64], won[64], pile[64];   /* by the queue, by the queue, on the table */
+    uint8_t may[64], like[64];           /* ranks, 0: plain; a card that it has to be like */
+    uint8_t packet[64];                  /* the holder's, a ring */
+    uint8_t laid[64], won[64], pile[64]; /* by the queue, by the queue, on the table */
     uint8_t first, size, laying, owner, last, paid; /* last: the last pay card, 255: none */
     uint8_t cards, dealt, plain, pay, laid_count, won_count, pile_count, largest;
 } bmn_pass;
@@ -110,8 +111,8 @@ static bool bmn_pass_closes(const bmn_pass_search *search, bmn_pass *pass)
     for (int i = 0; closes && i < search->held; i++)
         closes = bmn_pass_unite(pass, i, pass->packet[(pass->first + i) & 63]);
     for (int i = 0; closes && i < search->shift; i++)
-        closes = bmn_pass_unite(pass, pass->won[i],
-                                pass->laid[pass->laid_count - search->shift + i]);
+        closes =
+            bmn_pass_unite(pass, pass->won[i], pass->laid[pass->laid_count - search->shift + i]);
     return closes;
 }
 

@@ -74,8 +74,8 @@ class Grow:
     steered
         Of 100 parents, how many are drawn by their distance from the wanted deck.
     passes
-        How long the runs of the cycles of one pass may be with which an island begins, beside random
-        positions; 0: none.
+        How long the runs of the cycles of one pass may be with which an island begins, beside
+        random positions; 0: none.
 
     Raises
     ------
