@@ -79,18 +79,21 @@ def enter(path: str | Path, record: Record) -> None:
     Raises
     ------
     RecordError
-        When the file cannot be read or written; then it is as it was.
+        When the file cannot be read or written, or the record could not be read again; then the
+        file is as it was.
     """
     path = Path(path)
+    _record(_json(_line(record)))
     records = {other.key: other for other in [*_entered(path), record]}
     try:
-        texts = (
-            json.dumps(records[key].document(), separators=(",", ":")) for key in sorted(records)
-        )
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(path, "".join(text + "\n" for text in texts))
+        replace_text(path, "".join(_line(records[key]) + "\n" for key in sorted(records)))
     except OSError as error:
         raise RecordError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _line(record: Record) -> str:
+    return json.dumps(record.document(), separators=(",", ":"))
 
 
 def check_enterable(path: str | Path) -> None:

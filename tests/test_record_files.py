@@ -236,6 +236,12 @@ class TestEntering:
         assert read_records(path) == [record]
         assert path.stat().st_mode & 0o777 == 0o640
 
+    def test_what_could_not_be_read_again_is_not_written(self, record, tmp_path):
+        path = tmp_path / "records"
+        with pytest.raises(RecordError, match="rules are not those named standard"):
+            enter(path, replace(record, rules=Rules(next_leader="payer")))
+        assert not path.exists()
+
     def test_what_holds_something_else_is_refused(self, record, tmp_path):
         path = tmp_path / "records"
         text = json.dumps(record.document() | {"loops": [math.inf]})
