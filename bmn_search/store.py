@@ -375,7 +375,7 @@ class Store:
         bool
             False if the chunk had been finished before; then nothing is entered.
         """
-        histogram = zlib.compress(result.histogram.astype("<i8").tobytes(), 9)
+        histogram = zlib.compress(result.histogram.astype("<i8").tobytes(), 6)
         with self._transaction() as base:
             added = base.execute(
                 "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?, ?)",

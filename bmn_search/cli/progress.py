@@ -43,6 +43,11 @@ class Progress:
             else:
                 click.echo(line, err=True)
 
+    def note(self, line: str) -> None:
+        """Print a line that stays, at once."""
+        with contextlib.suppress(OSError):
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
     def __exit__(
         self,
         kind: type[BaseException] | None,

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, get_args
 
@@ -21,6 +22,7 @@ from bmn_search.record_files import check_enterable, enter
 from bmn_search.rules import NAMED_RULES, STANDARD, Rules
 from bmn_search.search import runner
 from bmn_search.search.climb import MOVES, Climb, Objective, expected_longest
+from bmn_search.search.crew import Crew
 from bmn_search.search.exhaust import MOST_DEALS, MOST_SHARED, Exhaust, usual_chunk
 from bmn_search.search.grow import EDITS, MOST_PASS, Grow
 from bmn_search.search.random_deals import RandomDeals
@@ -43,6 +45,13 @@ def search() -> None:
       bmn search random --seconds 20
       bmn search random --resume 1 --seconds 3600
     """
+
+
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Let the workers of this Dask scheduler play, or local:N processes here.",
+)
 
 
 def run_options(command: Command) -> Command:
@@ -80,6 +89,7 @@ def run_options(command: Command) -> Command:
             click.option(
                 "--workers", type=click.IntRange(1, 1024), help="Threads.  [default: all cores]"
             ),
+            cluster_option,
             click.option(
                 "--resume", type=click.IntRange(1, 2**62), metavar="RUN", help="Go on with a run."
             ),
@@ -255,6 +265,7 @@ def _starts(source: str, deck: Deck, rules: Rules) -> tuple[str, ...]:
 )
 @click.option("--seconds", type=Seconds(), help="Begin no chunk after so long.")
 @click.option("--workers", type=click.IntRange(1, 1024), help="Threads.  [default: all cores]")
+@cluster_option
 @click.option("--resume", type=click.IntRange(1, 2**62), metavar="RUN", help="Go on with a run.")
 @click.option(
     "--record",
@@ -527,7 +538,11 @@ def _search(
     limits = _limits(options)
     if options["resume"] is None:  # what is refused leaves no file behind
         strategy = make(deck or STANDARD52, rules or STANDARD, seed or 0, keep or KEEP, {})
-    with Store(options["db"], create=options["resume"] is None) as store, Progress() as progress:
+    with (
+        Store(options["db"], create=options["resume"] is None) as store,
+        Progress() as progress,
+        _crew(options, progress) as crew,
+    ):
         if options["resume"] is None:
             entered = store.begin(strategy)
         else:
@@ -553,9 +568,21 @@ def _search(
             entered,
             limits,
             workers=options["workers"],
+            crew=crew,
             progress=lambda state: progress.tell(_progress_line(state)),
         )
         (tell or _tell)(store, entered, state, options)
+
+
+def _crew(options: dict[str, Any], progress: Progress) -> AbstractContextManager[Crew | None]:
+    """Open the cluster that is asked for; without one threads play."""
+    if options["cluster"] is None:
+        return nullcontext()
+    if options["workers"] is not None:
+        raise RunError("--workers are threads here, --cluster has its own: leave one out")
+    from bmn_search.search.cluster import open_cluster  # an extra, and slow to import
+
+    return open_cluster(options["cluster"], lambda line: progress.note(f"bmn: {line}"))
 
 
 def _limits(options: dict[str, Any]) -> runner.Limits:

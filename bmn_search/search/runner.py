@@ -1,16 +1,14 @@
-"""The runner: workers over the chunks of a strategy, stop conditions, proof, and the store.
+"""The runner: a crew over the chunks of a strategy, stop conditions, proof, and the store.
 
-Workers are threads, since the kernels release the GIL. Chunks are pure functions of the
+The crew are threads, or the workers of a cluster (`crew.py`). Chunks are pure functions of the
 strategy's parameters and their number, so what a run finds depends neither on the number of
 workers nor on their timing, nor on how often it was stopped and resumed. The main thread alone
 writes to the store, and proves what is worth keeping before it does.
 """
 
 import itertools
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -19,7 +17,8 @@ from bmn_search.engine import play_both
 from bmn_search.errors import RunError
 from bmn_search.outcome import Outcome
 from bmn_search.rules import Rules
-from bmn_search.search.strategy import Candidate, ChunkResult, Dropped, Kind, Strategy
+from bmn_search.search.crew import Crew, Threads
+from bmn_search.search.strategy import Candidate, ChunkResult, Kind, Strategy
 from bmn_search.store import Run, Store
 from bmn_search.workers import usable_cores
 
@@ -94,6 +93,7 @@ def run(
     limits: Limits | None = None,
     *,
     workers: int | None = None,
+    crew: Crew | None = None,
     progress: Callable[[State], None] = lambda state: None,
 ) -> State:
     """Do the chunks of a run that are not yet done, until a limit or Ctrl-C.
@@ -106,6 +106,8 @@ def run(
         The run as the store has it.
     workers
         How many threads; by default one for each usable core.
+    crew
+        Who does the chunks instead of threads: an open cluster.
     progress
         Called about four times a second.
 
@@ -115,6 +117,8 @@ def run(
         When the reference engine does not confirm a find; the run stops at once.
     StoreError
         When the store cannot be written; nothing in it is lost.
+    RunError
+        When the crew cannot go on; what was finished is in the store.
     """
     limits = limits or Limits()
     state = State(entered)
@@ -123,17 +127,17 @@ def run(
     numbers = (number for number in itertools.count() if number not in done)
     if limits.chunks is not None:
         numbers = (number for number in range(limits.chunks) if number not in done)
-    stop = threading.Event()
-    pool = ThreadPoolExecutor(workers or usable_cores())
+    crew = crew or Threads(workers or usable_cores())
     try:
-        _work(
-            strategy, store, state, limits, numbers, pool, workers or usable_cores(), stop, progress
-        )
+        _work(strategy, store, state, limits, numbers, crew, progress)
     except KeyboardInterrupt:
         state.stopped = "interrupted"
+    except RunError as error:
+        raise RunError(
+            f"{error}: go on with bmn search {entered.strategy} --resume {entered.id}"
+        ) from None
     finally:
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+        crew.drop()
     _look_up(store, state)  # Ctrl-C may have come between a chunk's entry and its count
     if state._entering and state._entering[0] in store.done(entered.id):
         _count(state)
@@ -147,46 +151,29 @@ def _work(
     state: State,
     limits: Limits,
     numbers: Iterator[int],
-    pool: ThreadPoolExecutor,
-    workers: int,
-    stop: threading.Event,
+    crew: Crew,
     progress: Callable[[State], None],
 ) -> None:
-    """Keep the workers busy and enter what they finish, until there is nothing left to do."""
-    flying: dict[Future[tuple[ChunkResult, float]], int] = {}
+    """Keep the crew busy and enter what it finishes, until there is nothing left to do."""
     begun = time.perf_counter()
+    left = True
     while True:
         state.seconds = time.perf_counter() - begun
         reached = _limit_reached(state, limits)
-        while not reached and len(flying) < workers + 1:
+        while left and not reached and crew.room() > 0:
             number = next(numbers, None)
-            if number is None:
-                break
-            flying[pool.submit(_timed_chunk, strategy, number, stop)] = number
-        if not flying:
+            left = number is not None
+            if number is not None:
+                crew.begin(strategy, number)
+        if reached:
+            crew.recall()
+        if not crew.flying and (reached or not left):
             state.stopped = "limit" if reached else "done"
             return
-        if reached:
-            for future in list(flying):
-                if future.cancel():
-                    del flying[future]
-        finished, _ = wait(flying, PATIENCE, FIRST_COMPLETED)
-        for future in finished:
-            number = flying.pop(future)
-            if not future.cancelled():
-                _enter(store, state, number, *future.result())
+        for number, result, seconds in crew.finished(PATIENCE):
+            _enter(store, state, number, result, seconds)
         state.seconds = time.perf_counter() - begun
         progress(state)
-
-
-def _timed_chunk(
-    strategy: Strategy, number: int, stop: threading.Event
-) -> tuple[ChunkResult, float]:
-    if stop.is_set():
-        raise Dropped
-    begun = time.perf_counter()
-    result = strategy.chunk(number, stop)
-    return result, time.perf_counter() - begun
 
 
 def _enter(store: Store, state: State, number: int, result: ChunkResult, seconds: float) -> None:
@@ -204,7 +191,12 @@ def _enter(store: Store, state: State, number: int, result: ChunkResult, seconds
         state._entering = None
         return  # another process has done this chunk meanwhile
     _count(state)
-    _look_up(store, state)
+    # Counted here, since adding up all chunks of the file again would take longer and longer.
+    state.chunks += 1
+    state.games += result.games
+    state.loops += result.loops
+    if proved:
+        state.longest_cards, state.longest_tricks, state.loop_deals = store.best(state.run.id)
     for kind, _, document in proved:
         if kind == "loop" or document["cards"] == state.longest_cards:
             state.last = f"{document['deal']} ({kind}, {document['cards']:,} cards)"
