@@ -5,6 +5,10 @@ of a worker that died to another one, and the store enters none twice. What has 
 here is who may play. Every worker is first asked for its `identity`, and chunks are only ever sent
 to workers whose answer is the caller's own; the others are refused, by name.
 
+A chunk that kills its workers takes others with it, those that wait there or whose results lie
+there, and nobody can tell which one it was. So all that lost too many workers are suspects, and
+each of them is played once more with nothing else in flight: who kills then is named.
+
 What is sent is text and bytes. The scheduler reads it too, and both it and a worker break when they
 cannot import what a message names; as it is, the scheduler need not have this package, and a
 worker without it answers with an error.
@@ -106,11 +110,15 @@ def _objection(found: Identity, expected: Identity) -> str:
 
 
 class _Sent(NamedTuple):
-    """A chunk in flight: what it is, to which workers it was sent, how often it lost them all."""
+    """A chunk in flight: what it is, to which workers it was sent, how often it lost them all.
+
+    And whether it is a suspect, with no other in flight.
+    """
 
     strategy: Strategy
     workers: frozenset[str]
     losses: int
+    alone: bool
 
 
 class Cluster(Crew):
@@ -127,13 +135,21 @@ class Cluster(Crew):
         self._refused: dict[str, str] = {}  # address to reason
         self._ever_accepted = False
         self._sent: dict[Future[Work], _Sent] = {}
+        self._suspects: dict[Future[Work], Strategy] = {}  # they wait for their turn
         self._told_of_waiting = False
 
     def room(self) -> int:
-        """Return how many more chunks may be begun: two are in flight for each thread there."""
+        """Return how many more chunks may be begun: two are in flight for each thread there.
+
+        None while there are suspects.
+        """
+        if self._suspects or any(sent.alone for sent in self._sent.values()):
+            return 0
         return 2 * sum(self._accepted.values()) - len(self.flying)
 
-    def begin(self, strategy: Strategy, number: int, losses: int = 0) -> None:
+    def begin(
+        self, strategy: Strategy, number: int, losses: int = 0, alone: bool = False
+    ) -> None:
         """Send a chunk to the cluster; any accepted worker may play it."""
         workers = frozenset(self._accepted)
         future = self._evaluate(
@@ -145,7 +161,7 @@ class Cluster(Crew):
             expected=tuple(identity()),
         )
         self.flying[future] = number
-        self._sent[future] = _Sent(strategy, workers, losses)
+        self._sent[future] = _Sent(strategy, workers, losses, alone)
 
     def _evaluate(
         self, label: str, expression: str, workers: Iterable[str], **names: Any
@@ -164,21 +180,22 @@ class Cluster(Crew):
         self._client.loop.add_callback(_deliver, task, future)
         return future
 
-    def result(self, future: Future[Work], number: int) -> Work:
-        """Return what a chunk gave.
+    def result(self, future: Future[Work], number: int) -> Work | None:
+        """Return what a chunk gave; None if its workers died, and it waits to be played alone.
 
         Raises
         ------
         RunError
             When the chunk failed however often it was tried, or the scheduler forgot it.
         """
-        del self._sent[future]
+        sent = self._sent.pop(future)
         if future.cancelled():
             raise self._lost()
         error = future.exception()
         if isinstance(error, KilledWorker):
             last = error.last_worker.address
-            raise _failing(number, f"every worker that played it died, {last} the last")
+            self._suspect(number, sent, f"every worker that played it died, {last} the last")
+            return None
         if error is not None:
             raise _failing(number, _one_line(error))
         return future.result()
@@ -189,6 +206,7 @@ class Cluster(Crew):
         if time.monotonic() >= self._next_call:
             self._call_roll()
             self._send_again()
+            self._try_suspect()
             waiting = self._asked or not self._accepted
             self._next_call = time.monotonic() + (0 if waiting else ROLL_CALL)
 
@@ -206,6 +224,7 @@ class Cluster(Crew):
             self._client.cancel(list(self._tasks.values()))
         self._asked.clear()
         self._sent.clear()
+        self._suspects.clear()
         self.flying.clear()
 
     def muster(self) -> None:
@@ -264,14 +283,29 @@ class Cluster(Crew):
         """Send chunks, all of whose workers are gone, to others: Dask would wait for them."""
         if not self._accepted:
             return
-        for future, (strategy, workers, losses) in list(self._sent.items()):
-            if workers.isdisjoint(self._accepted) and not future.done():
+        for future, sent in list(self._sent.items()):
+            if sent.workers.isdisjoint(self._accepted) and not future.done():
                 number = self.flying.pop(future)
                 del self._sent[future]
                 self._tasks[future].cancel()
-                if losses == LOSSES:
-                    raise _failing(number, f"it lost all its workers {LOSSES + 1} times")
-                self.begin(strategy, number, losses + 1)
+                if sent.losses == LOSSES:
+                    self._suspect(number, sent, "it lost all its workers, with no other in flight")
+                else:
+                    self.begin(sent.strategy, number, sent.losses + 1)
+
+    def _suspect(self, number: int, sent: _Sent, reason: str) -> None:
+        """Line a chunk up that lost too many workers; if it was alone, nothing else killed them."""
+        if sent.alone:
+            raise _failing(number, reason)
+        waiting: Future[Work] = Future()
+        self.flying[waiting] = number
+        self._suspects[waiting] = sent.strategy
+
+    def _try_suspect(self) -> None:
+        """Send a suspect out alone: a further loss decides."""
+        if self._suspects and self._accepted and not self._sent:
+            waiting = next(iter(self._suspects))
+            self.begin(self._suspects.pop(waiting), self.flying.pop(waiting), LOSSES, alone=True)
 
 
 async def _deliver(task: DaskFuture, future: Future[Any]) -> None:

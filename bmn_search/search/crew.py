@@ -41,8 +41,11 @@ class Crew(ABC):
     def drop(self) -> None:
         """Give up all chunks in flight."""
 
-    def result(self, future: Future[Work], number: int) -> Work:
-        """Return what a finished chunk gave, or raise what kept it from finishing."""
+    def result(self, future: Future[Work], number: int) -> Work | None:
+        """Return what a finished chunk gave, or raise what kept it from finishing.
+
+        None if it has to be played again; it is in flight anew then.
+        """
         return future.result()
 
     def finished(self, patience: float) -> Iterator[tuple[int, ChunkResult, float]]:
@@ -55,7 +58,9 @@ class Crew(ABC):
         done, _ = wait(self.flying, patience, FIRST_COMPLETED)
         for future in sorted(done, key=_went_wrong):
             number = self.flying.pop(future)
-            yield number, *self.result(future, number)
+            work = self.result(future, number)
+            if work is not None:
+                yield number, *work
 
 
 def _went_wrong(future: Future[Work]) -> bool:
