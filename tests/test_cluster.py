@@ -1,6 +1,7 @@
 """Searching on a Dask cluster: real schedulers and workers on loopback, killed and restarted."""
 
 import contextlib
+import doctest
 import importlib
 import json
 import os
@@ -11,10 +12,13 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import psutil
 import pytest
+from conftest import ROOT
 from test_search import PROGRAM, SMALL, contents, runs_in, searched
 
 from bmn_search.deal import STANDARD52
@@ -22,6 +26,7 @@ from bmn_search.errors import RunError
 from bmn_search.search import cluster as cluster_module
 from bmn_search.search import runner
 from bmn_search.search.cluster import open_cluster
+from bmn_search.search.crew import Threads
 from bmn_search.search.random_deals import RandomDeals
 from bmn_search.store import Store
 
@@ -152,6 +157,10 @@ def test_workers_come_and_go(dask, tmp_path):
 
         crew.begin = watched
         state = run_on(crew, tmp_path / "cluster", strategy, chunks, disturb)
+        # Nothing is left there: neither results nor chunks that were given up.
+        wait_for(
+            lambda: crew._client.run_on_scheduler(lambda dask_scheduler: not dask_scheduler.tasks)
+        )
     assert (state.stopped, state.chunks, state.new_games) == ("done", chunks, chunks * 2_000)
     assert contents(tmp_path / "cluster") == expect(tmp_path / "one", strategy, chunks)
     assert dask.started == ["0", "1", "2"]
@@ -292,6 +301,14 @@ def test_limits_and_no_worker(dask, tmp_path):
         assert told == [f"{dask.address} has no worker: waiting for one to come"]
 
 
+def test_docs():
+    """What a month would give is computed as it says."""
+    page = str(ROOT / "docs" / "cluster.md")
+    result = doctest.testfile(page, module_relative=False)
+    assert result.attempted >= 4
+    assert result.failed == 0
+
+
 def test_command(bmn, tmp_path):
     """Processes on this machine; nothing of Dask's own is printed."""
     run = ("--deck", SMALL.name, "--chunk", "2000", "--games", "50000", "--json", "--keep", "4")
@@ -312,6 +329,7 @@ def test_what_is_no_cluster(bmn, tmp_path, monkeypatch):
         (("local:0",), "--cluster local:0: ValueError: no number of processes"),
         (("nonsense",), "expected a Dask scheduler, as tcp://host:8786, or local:N"),
         (("foo://host:1",), "unknown address scheme 'foo'"),
+        (("tls://127.0.0.1:1",), "no certificate is configured"),
         (("local:2", "--workers", "2"), "--workers are threads here"),
     ):
         told = bmn("search", "random", *db, "--cluster", *wrong, check=2).stderr
@@ -457,19 +475,36 @@ def test_tls(tmp_path, monkeypatch):
     assert contents(tmp_path / "finds") == expect(tmp_path / "one", slow_deals(), 10)
 
 
+def processor_time():
+    """Return the seconds of all cores that this process and those it started have used."""
+    me = psutil.Process()
+    return sum(sum(one.cpu_times()[:2]) for one in (me, *me.children(recursive=True)))
+
+
 @pytest.mark.slow
 def test_overhead(tmp_path):
-    """Two processes against two threads, chunks of about a second: less than 5 %, the best of few.
+    """Two processes against two threads, chunks of about a second: less than 5 % in the median.
 
-    In turn, since the speed of a shared machine changes; docs/cluster.md has the median of many.
+    In turn, since the speed of a shared machine changes, and longer if that is not yet enough. With
+    -s it prints what docs/cluster.md quotes.
     """
-    strategy, chunks, ratios = RandomDeals(STANDARD52, games=2_500_000), 8, []
-    with open_cluster("local:2") as crew:
-        run_on(crew, tmp_path / "first", replace(strategy, games=100_000), 4)
-        for turn in range(8):
-            threads = searched(tmp_path / f"threads{turn}", strategy, chunks, workers=2)
-            cluster = run_on(crew, tmp_path / f"cluster{turn}", strategy, chunks)
-            ratios.append(cluster.seconds / threads.seconds)
-            if min(ratios) < 1.05:
+    strategy, ratios = RandomDeals(STANDARD52, games=3_000_000), []
+
+    def spent(path, crew, chunks=8):
+        before = processor_time()
+        state = run_on(crew, path, strategy, chunks)
+        return np.array([state.seconds, processor_time() - before])
+
+    with open_cluster("local:2") as cluster:
+        spent(tmp_path / "first", cluster, chunks=2)
+        for turn in range(21):
+            crews = {"threads": Threads(2), "local:2": cluster}
+            order = sorted(crews, reverse=turn % 2 == 0)
+            took = {name: spent(tmp_path / f"{name} {turn}", crews[name]) for name in order}
+            ratios.append(took["local:2"] / took["threads"])
+            print("\nseconds, of processors too:", *took.items())
+            if turn >= 10 and np.median(ratios, axis=0)[0] < 1.05:
                 break
-    assert min(ratios) < 1.05, ratios
+    for of in (np.median, np.min, np.max):
+        print(f"{of.__name__}: local:2 took {of(ratios, axis=0).round(3)} of the threads'")
+    assert np.median(ratios, axis=0)[0] < 1.05

@@ -44,6 +44,7 @@ try:
     from distributed import Future as DaskFuture
     from distributed.comm import get_address_host_port
     from distributed.scheduler import KilledWorker
+    from distributed.security import Security
 except ImportError:
     raise RunError(
         "--cluster needs Dask distributed, which is not installed: "
@@ -384,7 +385,12 @@ def _client(address: str, stack: ExitStack) -> Client:
     elif address.startswith("local:"):
         raise ValueError("no number of processes")
     else:
-        get_address_host_port(address)  # a Client of no address complains loudly
+        # A Client that cannot even try complains loudly.
+        get_address_host_port(address)
+        if address.startswith("tls:") and not Security().get_connection_args("client").get(
+            "ssl_context"
+        ):
+            raise ValueError("no certificate is configured: docs/cluster.md tells how")
     with warnings.catch_warnings():  # other versions of Python or Dask there are no concern of ours
         warnings.simplefilter("ignore")
         return Client(target, timeout=CONNECT, set_as_default=False)
