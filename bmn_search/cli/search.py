@@ -44,6 +44,8 @@ def search() -> None:
     Examples:
       bmn search random --seconds 20
       bmn search random --resume 1 --seconds 3600
+      bmn search climb --seconds 60 --cluster local:2
+      bmn search random --cluster tcp://HOST:8786 --chunk 100000000
     """
 
 

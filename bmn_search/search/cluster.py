@@ -148,9 +148,7 @@ class Cluster(Crew):
             return 0
         return 2 * sum(self._accepted.values()) - len(self.flying)
 
-    def begin(
-        self, strategy: Strategy, number: int, losses: int = 0, alone: bool = False
-    ) -> None:
+    def begin(self, strategy: Strategy, number: int, losses: int = 0, alone: bool = False) -> None:
         """Send a chunk to the cluster; any accepted worker may play it."""
         workers = frozenset(self._accepted)
         future = self._evaluate(
