@@ -213,6 +213,7 @@ cdef extern from "native/grow.h" nogil:
     enum:
         BMN_GROW_LEVELS
         BMN_EDITS
+        BMN_MAKES
 
     ctypedef struct bmn_packed:
         uint64_t plane[3]
@@ -238,12 +239,13 @@ cdef extern from "native/grow.h" nogil:
         uint64_t fresh
         uint64_t longer
         uint64_t exact
-        uint64_t *made
-        uint64_t *gave
+        uint64_t[64] *made
+        uint64_t[64] *gave
 
     ctypedef struct bmn_grow:
         uint32_t cards
         uint32_t steered
+        uint32_t filled
         uint32_t *weight
         uint32_t *numbers
         bmn_shelf[64] *shelf

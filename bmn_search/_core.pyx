@@ -758,11 +758,13 @@ cdef class Growth:
     seed
         Of the generator.
     weights
-        How often each edit is made: insert, remove, move, exchange, change. 5 numbers.
+        How often each edit is made: insert, remove, move, exchange, change, add a run, drop a run.
+        7 numbers, the first 5 of them not all 0.
     numbers
-        How often a candidate has one, two, three edits. 3 numbers.
-    steered
-        Of 100 parents, how many are drawn by their distance from the deck.
+        How often a candidate has one, two, three of the first five edits. 3 numbers.
+    steered, filled
+        Of 100 parents, how many are drawn by their distance from the deck, and how many by their
+        excess.
     """
 
     cdef bmn_grow *growth
@@ -777,6 +779,7 @@ cdef class Growth:
         weights,
         numbers,
         uint32_t steered,
+        uint32_t filled,
     ):
         cdef bmn_rules rules = plain_rules(penalties, payer_leads)
         cdef Py_ssize_t i
@@ -784,11 +787,12 @@ cdef class Growth:
         if self.growth == NULL:
             raise MemoryError
         bmn_grow_init(self.growth, &counts[0], &rules, kernel, seed)
-        for i in range(5):
+        for i in range(BMN_EDITS):
             self.growth.weight[i] = weights[i]
         for i in range(3):
             self.growth.numbers[i] = numbers[i]
         self.growth.steered = steered
+        self.growth.filled = filled
 
     def __dealloc__(self):
         if self.growth != NULL:
@@ -906,8 +910,9 @@ cdef class Growth:
 
         ``tried`` candidates were played, ``loops`` lead into a cycle, which was ``known`` or
         ``fresh``; ``longer`` did not show a cycle in time; ``exact`` of the fresh ones are of the
-        wanted deck. ``made`` and ``gave`` are the candidates, and the fresh cycles, by kind of
-        edit: insert, remove, move, exchange, change, several.
+        wanted deck. ``made`` and ``gave`` are the candidates, and the fresh cycles: rows for one
+        insert, remove, move, exchange, change, run added, run dropped, for two and for three edits,
+        and for seeds; in each row one number for each number of cards, from 0 to 63.
         """
         cdef bmn_grow_counts *counts = &self.growth.counts
         return {
@@ -917,8 +922,8 @@ cdef class Growth:
             "fresh": counts.fresh,
             "longer": counts.longer,
             "exact": counts.exact,
-            "made": [counts.made[i] for i in range(BMN_EDITS + 1)],
-            "gave": [counts.gave[i] for i in range(BMN_EDITS + 1)],
+            "made": [[counts.made[i][j] for j in range(64)] for i in range(BMN_MAKES)],
+            "gave": [[counts.gave[i][j] for j in range(64)] for i in range(BMN_MAKES)],
         }
 
 

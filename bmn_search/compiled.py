@@ -225,6 +225,7 @@ def new_growth(
     weights: Sequence[int],
     numbers: Sequence[int],
     steered: int,
+    filled: int,
 ) -> _core.Growth:
     """Begin to grow cycles towards a deck; see `_core.Growth`."""
     return _core.Growth(
@@ -236,6 +237,7 @@ def new_growth(
         weights,
         numbers,
         steered,
+        filled,
     )
 
 

@@ -85,6 +85,14 @@ MIGRATIONS = (
         PRIMARY KEY (run, canonical)
     ) STRICT, WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE memories (
+        run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+        chunk INTEGER NOT NULL,
+        memory BLOB NOT NULL,
+        PRIMARY KEY (run, chunk)
+    ) STRICT;
+    """,
 )
 
 
@@ -409,8 +417,27 @@ class Store:
                     "WHERE excluded.chunk < cycles.chunk",
                     (run.id, number, *fields.values()),
                 )
+            if result.memory:
+                base.execute(
+                    "INSERT INTO memories VALUES (?, ?, ?)", (run.id, number, result.memory)
+                )
             self._prune(base, run)
         return True
+
+    def memories(self, run: int, chunks: Sequence[int]) -> dict[int, bytes]:
+        """Return what these chunks of a run left for others to go on from, as far as it is kept."""
+        marks = ", ".join("?" * len(chunks))
+        with self._telling():
+            rows = self._base.execute(
+                f"SELECT chunk, memory FROM memories WHERE run = ? AND chunk IN ({marks})",
+                (run, *chunks),
+            ).fetchall()
+        return dict(rows)
+
+    def forget(self, run: int, chunk: int) -> None:
+        """Drop what a chunk left for others to go on from."""
+        with self._transaction() as base:
+            base.execute("DELETE FROM memories WHERE run = ? AND chunk = ?", (run, chunk))
 
     def cycles(self, run: int) -> list[FoundCycle]:
         """Return the cycles that a run found, those with the most balanced deals first."""
@@ -506,6 +533,7 @@ class Store:
             chunks = cursor.execute("SELECT * FROM chunks").fetchall()
             finds = cursor.execute("SELECT * FROM finds ORDER BY id").fetchall()
             cycles = cursor.execute("SELECT * FROM cycles").fetchall()
+            memories = cursor.execute("SELECT * FROM memories").fetchall()
         for entered in other.runs():
             counted = other.histogram(entered.id).sum() + other.totals(entered.id).loops
             if entered.keep < 1 or counted > other.totals(entered.id).games:
@@ -534,6 +562,10 @@ class Store:
                 base.execute(
                     "INSERT OR IGNORE INTO cycles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (here[old], *fields),
+                )
+            for old, *fields in memories:
+                base.execute(
+                    "INSERT OR IGNORE INTO memories VALUES (?, ?, ?)", (here[old], *fields)
                 )
             for run in self.runs():
                 self._prune(base, run)

@@ -24,7 +24,7 @@ from bmn_search.search import runner
 from bmn_search.search.climb import MOVES, Climb, Objective, expected_longest
 from bmn_search.search.crew import Crew
 from bmn_search.search.exhaust import MOST_DEALS, MOST_SHARED, Exhaust, usual_chunk
-from bmn_search.search.grow import EDITS, MOST_PASS, Grow
+from bmn_search.search.grow import EDITS, MOST_ISLANDS, MOST_PASS, Grow
 from bmn_search.search.random_deals import RandomDeals
 from bmn_search.search.strategy import Strategy
 from bmn_search.store import Run, Store
@@ -395,6 +395,12 @@ def _tell_exhausted(
     f"[default: {Grow.passes}]",
 )
 @click.option(
+    "--islands",
+    type=click.IntRange(1, MOST_ISLANDS),
+    help="So many archives side by side, each grown by one worker at a time.  "
+    f"[default: {Grow.islands}]",
+)
+@click.option(
     "--chunk",
     type=click.IntRange(1, 10**12),
     help=f"Candidates in a chunk.  [default: {Grow.games:,}]",
@@ -402,10 +408,12 @@ def _tell_exhausted(
 def grow(**options: Any) -> None:
     """Grow cycles of small decks into cycles of a deck, and find all deals that lead into them.
 
-    Each chunk is an island: it begins with random small positions that never end, or with known
-    deals (--from), edits them, keeps what never ends again in an archive, and steers to the deck.
-    Games are candidates played. Every cycle of the deck is kept, with how many balanced deals lead
-    into it; these deals are finds. docs/grow.md tells how it works and what it gave.
+    An island begins with random small positions that never end, or with known deals (--from),
+    edits them, keeps what never ends again in an archive, and steers to the deck. Each chunk is a
+    spell of one of several islands, goes on from its archive, and takes in some of a neighbour's;
+    --resume does so too. Games are candidates played. Every cycle of the deck is kept, with how
+    many balanced deals lead into it; these deals are finds. docs/grow.md tells how it works and
+    what it gave.
 
     \b
     Examples:
@@ -413,11 +421,9 @@ def grow(**options: Any) -> None:
       bmn search grow --from known --seconds 600
       bmn search grow --deck half20 --games 10000000 --chunk 5000000 --json
     """
-    asked: dict[str, Any] = {}
+    asked = {key: options[key] for key in ("passes", "islands") if options[key] is not None}
     if options["weights"] is not None:
         asked["weights"] = _edits(options["weights"])
-    if options["passes"] is not None:
-        asked["passes"] = options["passes"]
 
     def make(deck: Deck, rules: Rules, seed: int, keep: int, old: dict[str, Any]) -> Strategy:
         if old:

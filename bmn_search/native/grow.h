@@ -20,6 +20,11 @@
  *     others (quality-diversity, as MAP-Elites: Mouret and Clune, "Illuminating search spaces by
  *     mapping elites", arXiv 1504.04909, 2015).  Parents are drawn by level, then balance, then
  *     cell, with the less tried of two preferred.
+ *   - A third row is by excess: how many cards are too many.  What has none needs only to be filled
+ *     up, and it is filled up with runs of other cycles (runs.h).  Its cells are by reach, the
+ *     balance that filling up can lead to (position.h), and number of cards.
+ *   - Cycles of high reach are rare among random positions; a search of their own finds them whole
+ *     (pass.h).
  *
  * All randomness is from one generator, and the kernels agree, so an archive is a function of what
  * was entered, the seed and the number of candidates.
@@ -33,6 +38,7 @@
 #include "plain.h"
 #include "position.h"
 #include "rows.h"
+#include "runs.h"
 
 enum {
     BMN_GROW_BATCH = 4096,
@@ -46,7 +52,11 @@ enum {
     BMN_GROW_FAR = 12,        /* distance from the wanted deck up to which growth is steered */
     BMN_GROW_SEED_LOW = 8,    /* cards of a random seed */
     BMN_GROW_SEED_HIGH = 26,
-    BMN_GROW_LEVELS = 64 + BMN_GROW_FAR + 1,
+    BMN_GROW_OVER = 6,            /* cards too many, up to which a cycle may be filled up */
+    BMN_GROW_RUNS = 4,            /* runs of a parent that are put on racks */
+    BMN_GROW_FIRST_DISTANCE = 64, /* first level of a row */
+    BMN_GROW_FIRST_EXCESS = BMN_GROW_FIRST_DISTANCE + BMN_GROW_FAR + 1,
+    BMN_GROW_LEVELS = BMN_GROW_FIRST_EXCESS + BMN_GROW_OVER + 1,
     BMN_GROW_TRIED = 1 << 16, /* keys of candidates that are remembered */
 };
 
@@ -56,8 +66,14 @@ typedef enum {
     BMN_MOVE,
     BMN_EXCHANGE,
     BMN_CHANGE,
+    BMN_SMALL_EDITS,
+    BMN_ADD_RUN = BMN_SMALL_EDITS,
+    BMN_DROP_RUN,
     BMN_EDITS,
-    BMN_SEVERAL = BMN_EDITS, /* in statistics: more than one edit */
+    BMN_TWO = BMN_EDITS, /* in statistics: two and three small edits, and seeds */
+    BMN_THREE,
+    BMN_SEED,
+    BMN_MAKES
 } bmn_edit;
 
 typedef struct {
@@ -69,7 +85,7 @@ typedef struct {
 } bmn_entry;
 
 typedef struct {
-    uint16_t turn;
+    uint16_t kind; /* tricks of a turn, or cards */
     uint8_t count;
     bmn_entry entry[BMN_GROW_CELL];
     uint32_t tries;
@@ -78,11 +94,17 @@ typedef struct {
 typedef struct {
     bmn_cell *cell;
     int count, room;
-} bmn_shelf; /* the cells of one balance */
+} bmn_shelf; /* the cells of one balance, or reach */
+
+typedef enum {
+    BMN_GROW_BY_CARDS,
+    BMN_GROW_BY_DISTANCE,
+    BMN_GROW_BY_EXCESS
+} bmn_grow_row; /* rows of levels */
 
 typedef struct {
     uint64_t tried, loops, known, fresh, longer, exact;
-    uint64_t made[BMN_EDITS + 1], gave[BMN_EDITS + 1]; /* by kind of edit: candidates, new cycles */
+    uint64_t made[BMN_MAKES][64], gave[BMN_MAKES][64]; /* candidates, new cycles, by cards */
 } bmn_grow_counts;
 
 typedef struct {
@@ -91,10 +113,10 @@ typedef struct {
     bmn_play_function *play;
     bmn_xoshiro random;
     uint32_t want[5], cards, pay;
-    int code[4], codes; /* of the pay cards that are wanted */
-    uint32_t steered;   /* of 100 parents, from the levels of distance */
+    int code[4], codes;       /* of the pay cards that are wanted */
+    uint32_t steered, filled; /* of 100 parents, drawn by distance, by excess */
     uint32_t weight[BMN_EDITS], numbers[3];
-    bmn_shelf shelf[BMN_GROW_LEVELS][64]; /* by level and balance */
+    bmn_shelf shelf[BMN_GROW_LEVELS][64]; /* by level and balance, or reach */
     uint32_t in_level[BMN_GROW_LEVELS];
     uint64_t *seen; /* keys of the normal forms entered */
     size_t seen_count, seen_mask;
@@ -103,9 +125,10 @@ typedef struct {
     bmn_grow_counts counts;
     bool no_memory;
     bmn_packed batch[BMN_GROW_BATCH];
-    uint8_t edit[BMN_GROW_BATCH];
+    uint8_t make[BMN_GROW_BATCH];
     bmn_outcome outcome[BMN_GROW_BATCH];
     uint64_t recent[BMN_GROW_TRIED];
+    bmn_rack rack[BMN_RUN_RACKS];
 } bmn_grow;
 
 BMN_INLINE int bmn_grow_die(bmn_grow *g, int sides)
@@ -163,11 +186,11 @@ static int bmn_distance(const bmn_grow *g, const int with[16], int plain)
     return pay + (int)g->pay - 2 * matched + abs(plain - (int)g->want[0]);
 }
 
-static void bmn_shelve(bmn_grow *g, int level, const bmn_entry *entry)
+static void bmn_shelve(bmn_grow *g, int level, int balance, int kind, const bmn_entry *entry)
 {
-    bmn_shelf *shelf = &g->shelf[level][entry->balance];
+    bmn_shelf *shelf = &g->shelf[level][balance];
     int at = 0;
-    while (at < shelf->count && shelf->cell[at].turn != entry->turn)
+    while (at < shelf->count && shelf->cell[at].kind != kind)
         at++;
     if (at == shelf->room) {
         int room = shelf->room ? 2 * shelf->room : 4;
@@ -181,7 +204,7 @@ static void bmn_shelve(bmn_grow *g, int level, const bmn_entry *entry)
     }
     bmn_cell *cell = &shelf->cell[at];
     if (at == shelf->count) {
-        *cell = (bmn_cell){.turn = entry->turn};
+        *cell = (bmn_cell){.kind = (uint16_t)kind};
         shelf->count++;
     }
     g->in_level[level]++;
@@ -245,9 +268,13 @@ static bool bmn_grow_enter(bmn_grow *g, bmn_position p, int turn)
     entry.turn = (uint16_t)turn;
     entry.balance = (uint8_t)balance;
     entry.distance = (uint8_t)(distance < 255 ? distance : 255);
-    bmn_shelve(g, cards, &entry);
+    bmn_shelve(g, cards, balance, turn, &entry);
     if (distance <= BMN_GROW_FAR)
-        bmn_shelve(g, 64 + distance, &entry);
+        bmn_shelve(g, BMN_GROW_FIRST_DISTANCE + distance, balance, turn, &entry);
+    int excess = (distance - (int)g->cards + cards) / 2;
+    if (excess <= BMN_GROW_OVER && cards <= (int)g->cards)
+        bmn_shelve(g, BMN_GROW_FIRST_EXCESS + excess,
+                   bmn_reach(p, turn, law, (int)g->cards, balance), cards, &entry);
     if (distance == 0)
         bmn_keep_exact(g, &entry);
     return true;
@@ -278,8 +305,8 @@ static int bmn_draw_high(bmn_grow *g, int sides)
 }
 
 /* Draws an entry of a level that has some: one of its balances, rather a high one, then the less
- * tried of two cells, then of two entries. */
-static bmn_entry *bmn_draw_entry(bmn_grow *g, int level)
+ * tried of two cells, or `largest` that of more cards, then of two entries. */
+static bmn_entry *bmn_draw_entry(bmn_grow *g, int level, bool largest)
 {
     int filled[64], count = 0;
     for (int balance = 0; balance < 64; balance++)
@@ -290,7 +317,8 @@ static bmn_entry *bmn_draw_entry(bmn_grow *g, int level)
                  [filled[bmn_grow_die(g, 2) ? bmn_draw_high(g, count) : bmn_grow_die(g, count)]];
     bmn_cell *one = &shelf->cell[bmn_grow_die(g, shelf->count)],
              *other = &shelf->cell[bmn_grow_die(g, shelf->count)];
-    bmn_cell *cell = other->tries < one->tries ? other : one;
+    bool rather = largest ? other->kind > one->kind : other->tries < one->tries;
+    bmn_cell *cell = rather ? other : one;
     cell->tries++;
     bmn_entry *a = &cell->entry[bmn_grow_die(g, cell->count)],
               *b = &cell->entry[bmn_grow_die(g, cell->count)];
@@ -299,26 +327,29 @@ static bmn_entry *bmn_draw_entry(bmn_grow *g, int level)
     return entry;
 }
 
-/* Draws a parent; `steered` tells whether for its distance. NULL if there are no entries. */
-static bmn_entry *bmn_draw_parent(bmn_grow *g, bool *steered)
+/* Draws a parent and tells from which row. NULL if there are no entries. */
+static bmn_entry *bmn_draw_parent(bmn_grow *g, bmn_grow_row *row)
 {
-    int level[BMN_GROW_LEVELS], count = 0;
-    *steered = bmn_grow_die(g, 100) < (int)g->steered;
-    if (*steered) { /* the nearest first */
-        for (int distance = BMN_GROW_FAR; distance >= 0; distance--)
-            if (g->in_level[64 + distance])
-                level[count++] = 64 + distance;
-    }
-    if (count == 0) {
-        *steered = false;
+    static const int first[] = {0, BMN_GROW_FIRST_DISTANCE, BMN_GROW_FIRST_EXCESS, BMN_GROW_LEVELS};
+    int level[BMN_GROW_LEVELS], count = 0, draw = bmn_grow_die(g, 100);
+    *row = draw < (int)g->steered                 ? BMN_GROW_BY_DISTANCE
+           : draw < (int)(g->steered + g->filled) ? BMN_GROW_BY_EXCESS
+                                                  : BMN_GROW_BY_CARDS;
+    for (int i = first[*row + 1] - 1; i >= first[*row]; i--) /* the nearest last */
+        if (g->in_level[i])
+            level[count++] = i;
+    if (count == 0)
+        *row = BMN_GROW_BY_CARDS;
+    if (*row == BMN_GROW_BY_CARDS) { /* the largest last */
+        count = 0;
         for (int cards = 2; cards < 64; cards++)
             if (g->in_level[cards])
                 level[count++] = cards;
     }
     if (count == 0)
         return NULL;
-    return bmn_draw_entry(
-        g, level[bmn_grow_die(g, 2) ? bmn_draw_high(g, count) : bmn_grow_die(g, count)]);
+    int drawn = level[bmn_grow_die(g, 2) ? bmn_draw_high(g, count) : bmn_grow_die(g, count)];
+    return bmn_draw_entry(g, drawn, *row == BMN_GROW_BY_EXCESS && bmn_grow_die(g, 2));
 }
 
 /* ---- edits ---- */
@@ -417,11 +448,15 @@ static int bmn_draw_weighted(bmn_grow *g, const uint32_t *weight, int count)
     return at;
 }
 
-/* How far a deck is from the wanted one in its numbers of plain and of pay cards. */
-static int bmn_off(const bmn_grow *g, const bmn_packed *deal)
+/* How far a deck is from the wanted one in its numbers of plain and of pay cards, or, `excess`, how
+ * many it has too many. */
+static int bmn_off(const bmn_grow *g, const bmn_packed *deal, bool excess)
 {
-    int pay = bmn_pay_in(deal);
-    return abs(pay - (int)g->pay) + abs(deal->total - pay - (int)g->want[0]);
+    int more_pay = bmn_pay_in(deal) - (int)g->pay;
+    int more_plain = deal->total - (int)g->cards - more_pay;
+    if (excess)
+        return (more_pay > 0 ? more_pay : 0) + (more_plain > 0 ? more_plain : 0);
+    return abs(more_pay) + abs(more_plain);
 }
 
 /* Whether a candidate was made a short while ago; it is remembered. */
@@ -435,16 +470,18 @@ static bool bmn_made_before(bmn_grow *g, const bmn_packed *deal)
     return before;
 }
 
-/* Adds the children of a parent to the batch; returns its new size. */
-static size_t bmn_breed(bmn_grow *g, size_t size)
+/* A parent with its unfelt ranks, and the positions of its turn, up to 256. */
+typedef struct {
+    bmn_position position[BMN_RUN_TRICKS];
+    int tricks, times;
+    bmn_time time[BMN_RUN_TRICKS];
+} bmn_parent;
+
+static bmn_packed bmn_with_fresh_ranks(bmn_grow *g, const bmn_entry *entry)
 {
-    static const int tries = 2 * BMN_GROW_CHILDREN;
-    bmn_packed turn[256];
-    bool steered;
-    bmn_entry *parent = bmn_draw_parent(g, &steered);
-    bmn_packed deal = parent->deal;
+    bmn_packed deal = entry->deal;
     for (int place = 0; place < deal.total; place++) {
-        uint8_t ranks = parent->may[place];
+        uint8_t ranks = entry->may[place];
         if ((ranks & (ranks - 1)) == 0) /* plain, or felt */
             continue;
         int code = 1 + bmn_grow_die(g, 4);
@@ -452,25 +489,95 @@ static size_t bmn_breed(bmn_grow *g, size_t size)
             code = 1 + bmn_grow_die(g, 4);
         bmn_set_card(&deal, place, code);
     }
-    int tricks = parent->turn < 256 ? parent->turn : 256, off = bmn_off(g, &deal);
-    bmn_position p = bmn_position_of(&deal);
-    for (int trick = 0; trick < tricks; trick++) {
-        turn[trick] = bmn_packed_of(&p);
+    return deal;
+}
+
+/* Walks a turn of a parent, and puts some of its runs on racks. */
+static void bmn_walk_parent(bmn_grow *g, const bmn_packed *deal, int turn, bmn_parent *parent)
+{
+    bmn_position p = bmn_position_of(deal);
+    parent->tricks = turn < BMN_RUN_TRICKS ? turn : BMN_RUN_TRICKS;
+    parent->times = bmn_find_times(p, parent->tricks, &g->law, parent->time);
+    for (int trick = 0; trick < parent->tricks; trick++) {
+        parent->position[trick] = p;
         bmn_position_step(&p, g->law.penalties, g->law.payer_leads);
     }
+    for (int i = 0; i < BMN_GROW_RUNS && parent->times; i++) {
+        const bmn_time *time = &parent->time[bmn_grow_die(g, parent->times)];
+        bmn_word_packet queue = parent->position[time->trick].side[time->holder ^ 1];
+        bmn_rack *rack = bmn_rack_of(g->rack, time->key);
+        if (rack == NULL)
+            continue;
+        bmn_word_packet *run =
+            &rack->run[rack->count < BMN_RUN_RACK ? (int)rack->count++
+                                                  : bmn_grow_die(g, BMN_RUN_RACK)];
+        bmn_part(&queue, time->laid, run);
+    }
+}
+
+/* A child that has a run more, or less. */
+static bool bmn_edit_run(bmn_grow *g, const bmn_parent *parent, bool more, bmn_packed *deal)
+{
+    if (parent->times == 0)
+        return false;
+    const bmn_time *time = &parent->time[bmn_grow_die(g, parent->times)];
+    bmn_position p = parent->position[time->trick];
+    bmn_word_packet *queue = &p.side[time->holder ^ 1], run;
+    int most = (int)g->cards + BMN_GROW_EXTRA, cards = p.side[0].size + p.side[1].size;
+    most = most < BMN_POSITION_CARDS ? most : BMN_POSITION_CARDS;
+    if (!more) {
+        bmn_part(queue, time->laid, &run);
+        *deal = bmn_packed_of(&p);
+        return queue->size > 0;
+    }
+    const bmn_rack *rack = bmn_rack_of(g->rack, time->key);
+    if (rack == NULL || rack->count == 0)
+        return false;
+    run = rack->run[bmn_grow_die(g, (int)rack->count)];
+    if (cards + run.size > most)
+        return false;
+    bmn_join(queue, &run);
+    *deal = bmn_packed_of(&p);
+    return bmn_off(g, deal, true) <= BMN_GROW_OVER;
+}
+
+/* Makes a child; returns how it was made, BMN_MAKES if that cannot be. */
+static int bmn_make_child(bmn_grow *g, const bmn_parent *parent, bmn_packed *deal)
+{
+    int edit = bmn_draw_weighted(g, g->weight, BMN_EDITS);
+    if (edit >= BMN_SMALL_EDITS)
+        return bmn_edit_run(g, parent, edit == BMN_ADD_RUN, deal) ? edit : BMN_MAKES;
+    int edits = 1 + bmn_draw_weighted(g, g->numbers, 3);
+    *deal = bmn_packed_of(&parent->position[bmn_grow_die(g, parent->tricks)]);
+    for (int i = 0; i < edits; i++) {
+        if (i > 0)
+            edit = bmn_draw_weighted(g, g->weight, BMN_SMALL_EDITS);
+        if (!bmn_edit_once(g, deal, (bmn_edit)edit))
+            return BMN_MAKES;
+    }
+    return edits == 1 ? edit : edits == 2 ? BMN_TWO : BMN_THREE;
+}
+
+/* Adds the children of a parent to the batch; returns its new size. */
+static size_t bmn_breed(bmn_grow *g, size_t size)
+{
+    static const int tries = 2 * BMN_GROW_CHILDREN;
+    bmn_parent parent;
+    bmn_grow_row row;
+    bmn_entry *entry = bmn_draw_parent(g, &row);
+    bmn_packed deal = bmn_with_fresh_ranks(g, entry);
+    bool excess = row == BMN_GROW_BY_EXCESS;
+    int off = bmn_off(g, &deal, excess);
+    bmn_walk_parent(g, &deal, entry->turn, &parent);
     size_t end =
         size + BMN_GROW_CHILDREN < BMN_GROW_BATCH ? size + BMN_GROW_CHILDREN : BMN_GROW_BATCH;
     for (int left = tries; left > 0 && size < end; left--) {
-        int edits = 1 + bmn_draw_weighted(g, g->numbers, 3), edit = 0;
-        bool made = true;
-        deal = turn[bmn_grow_die(g, tricks)];
-        for (int i = 0; i < edits && made; i++) {
-            edit = bmn_draw_weighted(g, g->weight, BMN_EDITS);
-            made = bmn_edit_once(g, &deal, (bmn_edit)edit);
-        }
-        if (!made || (steered && bmn_off(g, &deal) > off + 1) || bmn_made_before(g, &deal))
+        int make = bmn_make_child(g, &parent, &deal);
+        if (make == BMN_MAKES ||
+            (row != BMN_GROW_BY_CARDS && bmn_off(g, &deal, excess) > off + 1) ||
+            bmn_made_before(g, &deal))
             continue;
-        g->edit[size] = (uint8_t)(edits == 1 ? edit : BMN_SEVERAL);
+        g->make[size] = (uint8_t)make;
         g->batch[size++] = deal;
     }
     return size;
@@ -484,9 +591,10 @@ static void bmn_grow_play(bmn_grow *g, size_t size)
     g->play(g->batch, size, &g->rules, BMN_GROW_STAGE, g->outcome);
     g->counts.tried += size;
     for (size_t i = 0; i < size; i++) {
-        g->counts.made[g->edit[i]]++;
+        int make = g->make[i], cards = g->batch[i].total;
+        g->counts.made[make][cards]++;
         if (g->outcome[i].status == BMN_UNKNOWN)
-            g->counts.gave[g->edit[i]] += bmn_grow_look(g, &g->batch[i]);
+            g->counts.gave[make][cards] += bmn_grow_look(g, &g->batch[i]);
     }
 }
 
@@ -504,7 +612,7 @@ static void bmn_grow_seeds(bmn_grow *g, uint64_t batches)
             for (pay = pay < (int)g->pay ? pay : (int)g->pay; pay > 0; pay--)
                 bmn_set_card(&deal, bmn_grow_die(g, cards), g->code[bmn_grow_die(g, g->codes)]);
             g->batch[i] = deal;
-            g->edit[i] = BMN_SEVERAL;
+            g->make[i] = BMN_SEED;
         }
         bmn_grow_play(g, BMN_GROW_BATCH);
     }

@@ -2,9 +2,9 @@
  *
  * What.  Cycles of long packets mostly go like this: one player, the holder, has the same short
  * packet again and again, as "--J-", and between two such times the other one, whose packet is a
- * queue, lays a run of cards and takes as many.  In the simplest case the whole queue goes through
- * once, and comes out as it was.  The longer such a run, and the larger the holder's packet in
- * between, the rarer it is among random positions; growth from smaller ones hardly gets there.
+ * queue, lays a run of cards and takes as many (runs.h).  In the simplest case the whole queue goes
+ * through once, and comes out as it was.  The longer such a run, and the larger the holder's packet
+ * in between, the rarer it is among random positions; growth from smaller ones hardly gets there.
  *
  * How.  The queue is not known: a card of it is dealt when it is laid, as plain or as a pay card
  * whose ranks are narrowed down by what it tells of itself.  (Answered or paid: both are tried.)
@@ -31,7 +31,6 @@ enum { BMN_PASS_SPLIT = 10 }; /* free cards after which the shares part */
 typedef struct {
     const bmn_law *law;
     uint8_t there[16];            /* pay cards of the deck, for each set of ranks */
-    int leads;                    /* at the beginning: 0 the holder, 1 the queue */
     int held, shift, length;      /* cards of the holder, as told above, of the run at most */
     int plain, pay, least;        /* cards at most; the holder's largest packet at least */
     uint32_t share, shares, part; /* this one of so many; parts met so far */
@@ -89,12 +88,10 @@ static bool bmn_pass_fits(const bmn_pass_search *search, const bmn_pass *pass)
 
 static void bmn_pass_tell(bmn_pass_search *search, const bmn_pass *pass)
 {
-    int queue = pass->laid_count - search->shift, first = search->leads ? queue : search->held;
-    bmn_packed deal = {.split = (uint8_t)first, .total = (uint8_t)(queue + search->held)};
+    int queue = pass->laid_count - search->shift, held = search->held;
+    bmn_packed deal = {.split = (uint8_t)held, .total = (uint8_t)(queue + held)};
     for (int place = 0; place < deal.total; place++) {
-        bool holds = search->leads ? place >= queue : place < search->held;
-        int at = holds == !search->leads ? place : place - first;
-        int card = bmn_pass_root(pass, holds ? at : pass->laid[at]), code = 0;
+        int card = bmn_pass_root(pass, place < held ? place : pass->laid[place - held]), code = 0;
         for (int other = 4; other > 0; other--)
             if (pass->may[card] >> (other - 1) & 1)
                 code = other;
@@ -106,7 +103,7 @@ static void bmn_pass_tell(bmn_pass_search *search, const bmn_pass *pass)
 /* Whether the holder has the first packet again, and the queue ends as it has to. */
 static bool bmn_pass_closes(const bmn_pass_search *search, bmn_pass *pass)
 {
-    bool closes = pass->laying == search->leads && pass->size == search->held &&
+    bool closes = pass->laying == 0 && pass->size == search->held &&
                   pass->won_count == pass->laid_count && pass->laid_count > search->shift;
     for (int i = 0; closes && i < search->held; i++)
         closes = bmn_pass_unite(pass, i, pass->packet[(pass->first + i) & 63]);
@@ -214,11 +211,11 @@ static void bmn_pass_go(bmn_pass_search *search, bmn_pass *pass)
     }
 }
 
-/* Looks for the passes of a holder who has `held` cards, pay cards where a bit of `pays` is set.
- * The holder's cards and the run are at most 63. */
+/* Looks for the passes of a holder who leads and has `held` cards, pay cards where a bit of `pays`
+ * is set.  The holder's cards and the run are at most 63. */
 static void bmn_pass_all(bmn_pass_search *search, uint64_t pays)
 {
-    bmn_pass pass = {.laying = (uint8_t)search->leads, .last = 255};
+    bmn_pass pass = {.last = 255};
     for (int card = 0; card < search->held; card++) {
         bool pay = pays >> card & 1;
         pass.may[card] = pay ? search->law->ranks : 0;

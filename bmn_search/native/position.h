@@ -14,7 +14,7 @@
 
 #include "portable.h"
 
-enum { BMN_POSITION_CARDS = 63 };
+enum { BMN_POSITION_CARDS = 63, BMN_SHORT_PACKET = 8 };
 
 typedef struct {
     bmn_word_packet side[2]; /* the leader's packet, the other one */
@@ -63,10 +63,13 @@ static bmn_packed bmn_packed_of(const bmn_position *p)
     return deal;
 }
 
-/* Plays one trick; returns how many cards were laid, 0 if it ends the game. */
-BMN_INLINE int bmn_position_step(bmn_position *p, uint32_t penalties, bool payer_leads)
+/* Plays one trick; returns how many cards were laid, 0 if it ends the game. `exchanged` is turned
+ * over if the other player leads then. */
+BMN_INLINE int bmn_position_trick(bmn_position *p, uint32_t penalties, bool payer_leads,
+                                  bool *exchanged)
 {
     bmn_word_packet leader = p->side[0], other = p->side[1], pile = {0};
+    bool turned = payer_leads;
     int mine = bmn_first_pay_card(&leader), theirs = bmn_first_pay_card(&other), gap;
     if (mine <= theirs) {
         if (mine == leader.size)
@@ -80,6 +83,7 @@ BMN_INLINE int bmn_position_step(bmn_position *p, uint32_t penalties, bool payer
         gap = theirs;
         bmn_lay(&leader, theirs + 1);
         bmn_swap_packets(&leader, &other);
+        turned ^= true;
     }
     for (;;) {
         int debt = (int)bmn_lay_pay_card(&leader, &pile, gap, penalties);
@@ -92,13 +96,21 @@ BMN_INLINE int bmn_position_step(bmn_position *p, uint32_t penalties, bool payer
         if (gap == other.size)
             return 0;
         bmn_swap_packets(&leader, &other);
+        turned ^= true;
     }
     if (!other.size)
         return 0;
     bmn_take_pile(&leader, &pile);
     p->side[payer_leads] = leader;
     p->side[!payer_leads] = other;
+    *exchanged ^= turned;
     return pile.size;
+}
+
+BMN_INLINE int bmn_position_step(bmn_position *p, uint32_t penalties, bool payer_leads)
+{
+    bool exchanged = false;
+    return bmn_position_trick(p, penalties, payer_leads, &exchanged);
 }
 
 BMN_INLINE bool bmn_same_packet(const bmn_word_packet *a, const bmn_word_packet *b)
@@ -166,6 +178,28 @@ static bmn_position bmn_canonical(bmn_position p, int turn, const bmn_law *law, 
         bmn_position_step(&p, law->penalties, law->payer_leads);
     }
     return best;
+}
+
+/* How balanced a cycle can become in a deck of so many cards, when neutral cards are added to the
+ * packet of one player: its balance, or the largest packet of a player who also has a short one
+ * while the other never has; at most half the deck. */
+static int bmn_reach(bmn_position p, int turn, const bmn_law *law, int cards, int balance)
+{
+    int least[2] = {BMN_POSITION_CARDS, BMN_POSITION_CARDS}, most[2] = {0, 0};
+    bool exchanged = false;
+    for (int trick = 0; trick < turn; trick++) {
+        for (int i = 0; i < 2; i++) {
+            int size = p.side[i].size, who = i ^ exchanged;
+            least[who] = size < least[who] ? size : least[who];
+            most[who] = size > most[who] ? size : most[who];
+        }
+        bmn_position_trick(&p, law->penalties, law->payer_leads, &exchanged);
+    }
+    int holder = least[1] < least[0];
+    if (exchanged || least[holder] > BMN_SHORT_PACKET || least[!holder] <= BMN_SHORT_PACKET)
+        return balance;
+    int reach = most[holder] < cards - most[holder] ? most[holder] : cards - most[holder];
+    return reach > balance ? reach : balance;
 }
 
 BMN_INLINE uint64_t bmn_mix(uint64_t word)

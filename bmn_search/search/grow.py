@@ -1,19 +1,25 @@
 """Loop growth: deals that never end, found from scratch or from known ones.
 
-Small decks have many cycles. A cycle is edited a little, by inserting, removing, moving, exchanging
-or changing cards, and what never ends again is a cycle of a slightly larger or other deck; so
-they grow towards the wanted one. `native/grow.h` does that; here its cycles of the wanted deck get
-ranks that fit (`ranks.variants_in`), are followed back to all deals that lead into them
-(`ancestry.basin`), and are told apart by their canonical positions.
+Small decks have many cycles. A cycle is edited a little, by inserting, removing, moving,
+exchanging or changing cards or a run of them, and what never ends again is a cycle of a slightly
+larger or other deck; so they grow towards the wanted one. `native/grow.h` does that; here its
+cycles of the wanted deck get ranks that fit (`ranks.variants_in`), are followed back to all deals
+that lead into them (`ancestry.basin`), and are told apart by their canonical positions.
+
+Several islands grow side by side. A chunk is a spell of one island: it goes on from the archive
+with which the spell before ended, and takes in some entries of a neighbour's.
 """
 
+import hashlib
 import re
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bmn_search import compiled
 from bmn_search.ancestry import basin
@@ -25,20 +31,24 @@ from bmn_search.ranks import normal_form, variants_in
 from bmn_search.rules import STANDARD, Rules
 from bmn_search.search.strategy import Candidate, ChunkResult, Dropped, FoundCycle
 
-__all__ = ["EDITS", "Grow", "family"]
+__all__ = ["EDITS", "MOST_ISLANDS", "MOST_PASS", "Grow", "family"]
 
-EDITS = ("insert", "remove", "move", "exchange", "change")
+EDITS = ("insert", "remove", "move", "exchange", "change", "add", "drop")
+SMALL_EDITS = 5  # the first ones change a card
 BATCH = 4096  # candidates
 SLICE = 64  # batches between two looks at whether to stop
 SEEDS = 256  # batches of random small positions to begin with
 MOST_CARDS = 59  # of a deck: a position may have a few more on the way, and 63 at most
+WIDTH = 63
 # Rank variants of one normal form that are followed back: so many, and if none of them has a
 # balanced deal, no more; packet sizes are the same for all of them.
 FIRST_VARIANTS, MOST_VARIANTS = 5, 500
 MOST = 2**32
+MOST_ISLANDS = 4096
+EXCHANGED = 10  # of so many entries of a neighbour one is taken in
 
 # The packets to which a holder comes back, ``P`` a pay card, and the shift of the pass: those whose
-# search gave cycles (docs/grow.md). Each island does one share of the search.
+# search gave cycles (docs/grow.md). The first chunks of a run do one share of the search each.
 PASSES = (
     ("--P-", 0),
     ("--P-", 1),
@@ -51,12 +61,14 @@ PASSES = (
     ("----P---", 2),
 )
 SHARES = 16
-MOST_PASS = 55  # cards of a run: with those of the holder at most 63
+MOST_PASS = 36  # cards of a run: each two more take about three times as long
 
 
 @dataclass(frozen=True)
 class Grow:
-    """The strategy `grow`: each chunk is an island, an archive of cycles that grows by itself.
+    """The strategy `grow`: islands of growing cycles, each chunk a spell of one.
+
+    Chunk number n is a spell of island n mod `islands`.
 
     Attributes
     ----------
@@ -66,16 +78,21 @@ class Grow:
         How many candidates a chunk plays, rounded up to batches of 4,096.
     starts
         Texts of positions, of any deck, that never end: an island begins with their cycles.
-        Empty: with random small positions.
+        Empty: with random small positions, and cycles of one pass.
     weights
         How often each of `EDITS` is made.
     numbers
-        How often a candidate has one, two, three edits.
-    steered
-        Of 100 parents, how many are drawn by their distance from the wanted deck.
+        How often a candidate has one, two, three of the edits that change a card.
+    steered, filled
+        Of 100 parents, how many are drawn by their distance from the wanted deck, and how many
+        among those that need only be filled up.
     passes
-        How long the runs of the cycles of one pass may be with which an island begins, beside
-        random positions; 0: none.
+        How long the runs of the cycles of one pass may be with which islands begin, beside random
+        positions; 0: none.
+    islands
+        How many.
+    memories
+        Of the chunks from which the next one goes on: not a part of the plan.
 
     Raises
     ------
@@ -89,23 +106,34 @@ class Grow:
     rules: Rules = STANDARD
     seed: int = 0
     keep: int = 10
-    games: int = 20_000_000
+    games: int = 5_000_000
     starts: tuple[str, ...] = ()
-    weights: tuple[int, int, int, int, int] = (45, 10, 15, 15, 15)
-    numbers: tuple[int, int, int] = (15, 45, 40)
-    steered: int = 60
+    weights: tuple[int, ...] = (45, 10, 15, 15, 15, 6, 4)
+    numbers: tuple[int, ...] = (15, 45, 40)
+    steered: int = 35
+    filled: int = 40
     passes: int = 32
+    islands: int = 4
+    memories: Mapping[int, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not 1 <= self.games < MOST * BATCH:
             raise BmnError(f"games {self.games}: expected at least 1")
         for name, values in (("weights", self.weights), ("numbers", self.numbers)):
-            if min(values) < 0 or not 0 < sum(values) < 10**6:
-                raise BmnError(f"{name} {values}: expected whole numbers from 0, not all of them 0")
-        if not 0 <= self.steered <= 100:
-            raise BmnError(f"steered {self.steered}: expected 0 to 100")
-        if not 0 <= self.passes <= MOST_PASS:
-            raise BmnError(f"passes {self.passes}: expected 0 to {MOST_PASS}")
+            if min(values) < 0 or not 0 < sum(values[:SMALL_EDITS]) <= sum(values) < 10**6:
+                raise BmnError(
+                    f"{name} {values}: expected whole numbers from 0, one of the first at least 1"
+                )
+        if min(self.steered, self.filled) < 0 or self.steered + self.filled > 100:
+            raise BmnError(
+                f"steered {self.steered} and filled {self.filled}: expected together 0 to 100"
+            )
+        for name, value, least, most in (
+            ("passes", self.passes, 0, MOST_PASS),
+            ("islands", self.islands, 1, MOST_ISLANDS),
+        ):
+            if not least <= value <= most:
+                raise BmnError(f"{name} {value}: expected {least} to {most}")
         wanted = alike_deck(self.deck, self.rules)
         if self.deck.size > MOST_CARDS or self.deck.size < 4 or len(wanted.counts) < 2:
             raise BmnError(
@@ -121,20 +149,12 @@ class Grow:
         cls, deck: Deck, rules: Rules, seed: int, keep: int, parameters: dict[str, Any]
     ) -> "Grow":
         """Make the strategy that has these `parameters`."""
-        insert, remove, move, exchange, change = (parameters["weights"][edit] for edit in EDITS)
-        one, two, three = parameters["numbers"]
-        return cls(
-            deck,
-            rules,
-            seed,
-            keep,
-            parameters["games"],
-            tuple(parameters["starts"]),
-            (insert, remove, move, exchange, change),
-            (one, two, three),
-            parameters["steered"],
-            parameters["passes"],
-        )
+        fields = parameters | {
+            "starts": tuple(parameters["starts"]),
+            "weights": tuple(parameters["weights"][edit] for edit in EDITS),
+            "numbers": tuple(parameters["numbers"]),
+        }
+        return cls(deck, rules, seed, keep, **fields)
 
     def parameters(self) -> dict[str, Any]:
         """Return all else that determines the results, as JSON values."""
@@ -144,15 +164,30 @@ class Grow:
             "weights": dict(zip(EDITS, self.weights, strict=True)),
             "numbers": list(self.numbers),
             "steered": self.steered,
+            "filled": self.filled,
             "passes": self.passes,
+            "islands": self.islands,
         }
 
+    def before(self, number: int) -> tuple[int, ...]:
+        """Return the chunks from which chunk `number` goes on: of the island, of a neighbour."""
+        return tuple(n for n in (number - self.islands, number - self.islands - 1) if n >= 0)
+
+    def behind(self, number: int) -> tuple[int, ...]:
+        """Return the chunks that go on from chunk `number`."""
+        return number + self.islands, number + self.islands + 1
+
+    def going_on(self, memories: Mapping[int, bytes]) -> "Grow":
+        """Return the strategy with what a chunk needs of those before it."""
+        return replace(self, memories=memories)
+
     def chunk(self, number: int, stop: threading.Event) -> ChunkResult:
-        """Do chunk `number`: an island of its own, from its seeds or starts on."""
+        """Do chunk `number`: a spell of an island."""
         if not 0 <= number < MOST:
             raise BmnError(f"chunk {number} is out of range")
         result = ChunkResult()
-        growth = self._begun(number, stop)
+        growth, known = self._begun(number, stop)
+        loops = growth.counts()["loops"] if number >= self.islands else 0
         found: dict[Deal, FoundCycle] = {}
         batches = -(-self.games // BATCH)
         for first in range(0, batches, SLICE):
@@ -160,37 +195,64 @@ class Grow:
                 raise Dropped
             growing = growth.run(min(SLICE, batches - first))
             for codes, size in growth.found():
-                self._follow_back(codes, size, found, result)
+                key = _key(codes, size)
+                if key not in known:
+                    known.add(key)
+                    self._follow_back(codes, size, found, result)
             if not growing:
                 break
         counts = growth.counts()
-        result.games, result.loops = counts["tried"], counts["loops"]
+        result.games, result.loops = counts["tried"], counts["loops"] - loops
         result.cycles = list(found.values())
+        result.memory = _memory(list(dict.fromkeys(growth.archive())), known)
         return result
 
-    def _begun(self, number: int, stop: threading.Event) -> Any:
-        """Return the archive with which an island begins."""
+    def _begun(self, number: int, stop: threading.Event) -> tuple[Any, set[int]]:
+        """Return the archive with which a spell begins, and which cycles of the deck are known."""
         key = np.array([self.seed, number], np.uint64)
-        seed = int(np.random.Philox(key=key).random_raw())
+        random = np.random.Philox(key=key)
         wanted = alike_deck(self.deck, self.rules)
         growth = compiled.new_growth(
-            wanted, self.rules, seed, self.weights, self.numbers, self.steered
+            wanted,
+            self.rules,
+            int(random.random_raw()),
+            self.weights,
+            self.numbers,
+            self.steered,
+            self.filled,
         )
+        known: set[int] = set()
+        for place, earlier in enumerate(self.before(number)):
+            codes, sizes, keys = _remembered(self.memories[earlier])
+            if place > 0:
+                drawn = np.random.Generator(random).permutation(len(codes))
+                drawn = np.sort(drawn[: len(codes) // EXCHANGED])
+                codes, sizes = codes[drawn], sizes[drawn]
+            growth.enter(codes, sizes)
+            known.update(keys.tolist())
+        if number < self.islands:
+            self._seed(growth)
+        if not self.starts and number < SHARES and self.passes > 3:
+            self._search_passes(growth, number, stop)
+        return growth, known
+
+    def _seed(self, growth: Any) -> None:
+        """Enter what an island begins with."""
         if not self.starts:
             growth.seeds(SEEDS)
-            for holder, shift in PASSES if self.passes > 3 else ():
-                if stop.is_set():
-                    raise Dropped
-                pays = bytes(card == "P" for card in holder)
-                least = self.deck.size // 4
-                growth.passes(pays, shift, self.passes, least, number % SHARES, SHARES)
-            return growth
         for text in self.starts:
             cycle = find_cycle(text, self.rules)
             assert cycle is not None
             sizes = np.array([[cycle.sizes[0], cycle.codes.shape[1] - cycle.sizes[0]]], np.uint8)
             growth.enter(cycle.codes[:1].copy(), sizes)
-        return growth
+
+    def _search_passes(self, growth: Any, share: int, stop: threading.Event) -> None:
+        """Enter the cycles of one pass of a share of their search."""
+        for holder, shift in PASSES:
+            if stop.is_set():
+                raise Dropped
+            pays = bytes(card == "P" for card in holder)
+            growth.passes(pays, shift, self.passes, self.deck.size // 4, share, SHARES)
 
     def _follow_back(
         self, codes: bytes, size: int, found: dict[Deal, FoundCycle], result: ChunkResult
@@ -215,6 +277,30 @@ class Grow:
             outcome = play(deal, self.rules)
             if outcome.status == "loop":  # not where a limit comes first
                 yield Candidate("loop", deal, outcome.cards, outcome.tricks, place)
+
+
+def _key(codes: bytes, size: int) -> int:
+    digest = hashlib.blake2b(bytes([size]) + codes, digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _memory(rows: Sequence[tuple[bytes, int]], known: set[int]) -> bytes:
+    """Write an archive, and the keys of the known cycles of the deck, as bytes."""
+    table = b"".join(
+        bytes([size, len(codes) - size]) + codes.ljust(WIDTH, b"\0") for codes, size in rows
+    )
+    keys = np.array(sorted(known), "<u8").tobytes()
+    return zlib.compress(len(rows).to_bytes(8, "little") + table + keys, 6)
+
+
+def _remembered(memory: bytes) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint64]]:
+    """Read what `_memory` wrote: card codes (rows, 63), packet sizes (rows, 2), keys."""
+    data = zlib.decompress(memory)
+    rows = int.from_bytes(data[:8], "little")
+    end = 8 + rows * (2 + WIDTH)
+    table = np.frombuffer(data[8:end], np.uint8).reshape(rows, 2 + WIDTH)
+    keys = np.frombuffer(data[end:], "<u8").astype(np.uint64)
+    return table[:, 2:].copy(), table[:, :2].copy(), keys
 
 
 def _found(cycle: Cycle, balanced: int, name: str) -> FoundCycle:

@@ -8,7 +8,7 @@ writes to the store, and proves what is worth keeping before it does.
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -18,7 +18,7 @@ from bmn_search.errors import RunError
 from bmn_search.outcome import Outcome
 from bmn_search.rules import Rules
 from bmn_search.search.crew import Crew, Threads
-from bmn_search.search.strategy import Candidate, ChunkResult, Kind, Strategy
+from bmn_search.search.strategy import Candidate, ChunkResult, Kind, Remembering, Strategy
 from bmn_search.store import Run, Store
 from bmn_search.workers import usable_cores
 
@@ -123,13 +123,10 @@ def run(
     limits = limits or Limits()
     state = State(entered)
     _look_up(store, state)
-    done = store.done(entered.id)
-    numbers = (number for number in itertools.count() if number not in done)
-    if limits.chunks is not None:
-        numbers = (number for number in range(limits.chunks) if number not in done)
+    line = _Line(strategy, store, entered.id, limits.chunks)
     crew = crew or Threads(workers or usable_cores())
     try:
-        _work(strategy, store, state, limits, numbers, crew, progress)
+        _work(line, store, state, limits, crew, progress)
     except KeyboardInterrupt:
         state.stopped = "interrupted"
     except RunError as error:
@@ -145,33 +142,76 @@ def run(
     return state
 
 
+class _Line:
+    """The chunks still to be done, in order; one that goes on from others waits for them."""
+
+    def __init__(self, strategy: Strategy, store: Store, run: int, most: int | None) -> None:
+        self._strategy, self._store, self._run = strategy, store, run
+        self._done = store.done(run)
+        numbers = itertools.count() if most is None else range(most)
+        self._left = (number for number in numbers if number not in self._done)
+        self._next = next(self._left, None)
+
+    def is_empty(self) -> bool:
+        """Return whether all chunks were taken."""
+        return self._next is None
+
+    def take(self) -> tuple[int, Strategy] | None:
+        """Return the next chunk, and the strategy that does it; None if there is none now."""
+        number, strategy = self._next, self._strategy
+        if number is None:
+            return None
+        if isinstance(strategy, Remembering):
+            before = strategy.before(number)
+            if not self._done.issuperset(before):
+                return None
+            memories = self._store.memories(self._run, before)
+            if len(memories) < len(before):  # another process may be farther on
+                self._done = self._store.done(self._run)
+                if number not in self._done:
+                    raise RunError(
+                        f"run {self._run}: what chunk {number} goes on from is lost: begin a new "
+                        "run"
+                    )
+                self._next = next(self._left, None)
+                return self.take()
+            strategy = strategy.going_on(memories)
+        self._next = next(self._left, None)
+        return number, strategy
+
+    def finish(self, number: int) -> None:
+        """Take a chunk as done, and have the store forget what no chunk will go on from."""
+        self._done.add(number)
+        if isinstance(self._strategy, Remembering):
+            for earlier in self._strategy.before(number):
+                if self._done.issuperset(self._strategy.behind(earlier)):
+                    self._store.forget(self._run, earlier)
+
+
 def _work(
-    strategy: Strategy,
+    line: _Line,
     store: Store,
     state: State,
     limits: Limits,
-    numbers: Iterator[int],
     crew: Crew,
     progress: Callable[[State], None],
 ) -> None:
     """Keep the crew busy and enter what it finishes, until there is nothing left to do."""
     begun = time.perf_counter()
-    left = True
     while True:
         state.seconds = time.perf_counter() - begun
         reached = _limit_reached(state, limits)
-        while left and not reached and crew.room() > 0:
-            number = next(numbers, None)
-            left = number is not None
-            if number is not None:
-                crew.begin(strategy, number)
+        while not reached and crew.room() > 0 and (taken := line.take()):
+            number, strategy = taken
+            crew.begin(strategy, number)
         if reached:
             crew.recall()
-        if not crew.flying and (reached or not left):
+        if not crew.flying and (reached or line.is_empty()):
             state.stopped = "limit" if reached else "done"
             return
         for number, result, seconds in crew.finished(PATIENCE):
             _enter(store, state, number, result, seconds)
+            line.finish(number)
         state.seconds = time.perf_counter() - begun
         progress(state)
 

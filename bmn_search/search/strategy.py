@@ -1,8 +1,9 @@
 """What a strategy is: a small object that turns a chunk number into finds and counts."""
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,16 @@ from numpy.typing import NDArray
 from bmn_search.deal import Deal, Deck
 from bmn_search.rules import Rules
 
-__all__ = ["Candidate", "ChunkResult", "Dropped", "FoundCycle", "Kind", "Plan", "Strategy"]
+__all__ = [
+    "Candidate",
+    "ChunkResult",
+    "Dropped",
+    "FoundCycle",
+    "Kind",
+    "Plan",
+    "Remembering",
+    "Strategy",
+]
 
 Kind = Literal["long", "loop"]
 
@@ -87,6 +97,8 @@ class ChunkResult:
         The longest games by cards and by tricks, and every loop, each deal once.
     cycles
         The cycles that a strategy looks for, each once.
+    memory
+        What later chunks go on from; see `Remembering`.
     """
 
     games: int = 0
@@ -95,6 +107,7 @@ class ChunkResult:
     histogram: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     candidates: list[Candidate] = field(default_factory=list)
     cycles: list[FoundCycle] = field(default_factory=list)
+    memory: bytes = b""
 
 
 class Plan(Protocol):
@@ -140,4 +153,24 @@ class Strategy(Plan, Protocol):
 
     def chunk(self, number: int, stop: threading.Event) -> ChunkResult:
         """Do chunk `number`, from 0; raise `Dropped` soon after `stop` is set, or finish."""
+        ...
+
+
+@runtime_checkable
+class Remembering(Strategy, Protocol):
+    """A strategy whose chunks go on from what others end with: their `ChunkResult.memory`.
+
+    Then `chunk` is a pure function of the plan, the number, and the memories of `before`.
+    """
+
+    def before(self, number: int) -> tuple[int, ...]:
+        """Return the chunks, of lower numbers, whose memories chunk `number` needs."""
+        ...
+
+    def behind(self, number: int) -> tuple[int, ...]:
+        """Return the chunks that need the memory of chunk `number`."""
+        ...
+
+    def going_on(self, memories: Mapping[int, bytes]) -> Strategy:
+        """Return the strategy with the memories that the next chunk needs."""
         ...
