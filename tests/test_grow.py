@@ -4,6 +4,8 @@ import json
 import sqlite3
 import threading
 from contextlib import closing
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,13 +13,14 @@ from conftest import ROOT
 
 from bmn_search import compiled, ranks, reference
 from bmn_search.ancestry import basin
-from bmn_search.cycle import alike_deck, find_cycle, relative
+from bmn_search.cycle import alike_deck, find_cycle, relative, step
 from bmn_search.deal import CAMICIA40, HALF20, Deal, Deck
 from bmn_search.engine import play
-from bmn_search.errors import BmnError
+from bmn_search.errors import BmnError, RunError
 from bmn_search.known import known_deals
 from bmn_search.notation import SYMBOLS
 from bmn_search.rules import STANDARD, Rules
+from bmn_search.search import runner
 from bmn_search.search.grow import EDITS, Grow, family
 from bmn_search.search.strategy import Dropped
 from bmn_search.store import MIGRATIONS, Store
@@ -34,7 +37,7 @@ RULES = (
 
 def growth(deck, rules=STANDARD, seed=1, weights=Grow.weights, numbers=Grow.numbers):
     deck = alike_deck(Deck.parse(deck), rules)
-    return compiled.new_growth(deck, rules, seed, weights, numbers, 60)
+    return compiled.new_growth(deck, rules, seed, weights, numbers, 35, 30)
 
 
 def run(plan: Grow, number: int = 0):
@@ -100,15 +103,17 @@ def test_edits_do_what_they_are_called(edit):
     start = find_cycle("--J-/------------Q-Q-J--K-K--Q-K-Q-KJ--J-")
     grown.enter(start.codes[:1].copy(), np.array([[start.sizes[0], 40 - start.sizes[0]]], np.uint8))
     grown.run(8)
-    made = grown.counts()["made"]
+    made = [sum(row) for row in grown.counts()["made"]]
     assert made[edit] > 0
     assert sum(made) == made[edit]
+    assert sum(map(sum, grown.counts()["gave"])) == grown.counts()["fresh"] - 1
     cards = {len(codes) for codes, _ in grown.archive()}
-    if EDITS[edit] == "insert":
+    if EDITS[edit] in ("insert", "add"):
         assert max(cards) > 40
         assert min(cards) == 40
-    elif EDITS[edit] == "remove":
+    elif EDITS[edit] in ("remove", "drop"):
         assert max(cards) == 40
+        assert EDITS[edit] == "remove" or min(cards) < 40
     else:
         assert cards == {40}
 
@@ -188,6 +193,121 @@ def test_growth_from_known_deals():
     )
 
 
+def one_pass(position: Deal, shift: int, rules: Rules, least: int) -> bool:
+    """Whether a position recurs after one pass of the queue, by playing single cards.
+
+    Player 1, who leads, is the holder. A queue made of shorter ones is none.
+    """
+    holder, queue = position.packets
+    won, laid, largest = "", 0, len(holder)
+    for _ in range(200):
+        before = position
+        position = step(position, rules)
+        if not all(position.packets):
+            return False
+        mine, theirs = (len(packet) for packet in position.packets)
+        pile = reference.play(before, replace(rules, max_tricks=1)).cards
+        winner = position.leader if rules.next_leader == "winner" else 3 - position.leader
+        won += position.packets[1][-pile:] if winner == 2 else ""
+        laid += len(before.packets[1]) + (pile if winner == 2 else 0) - theirs
+        largest = max(largest, mine)
+        if position.leader == 1 and position.packets[0] == holder and len(won) == laid > shift:
+            stream = (queue + won)[:laid]
+            if won == stream[laid - shift :] + stream[: laid - shift]:
+                return laid == len(queue) + shift and largest >= least
+        if laid > len(queue) + shift:
+            return False
+    return False
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("pattern", ["--P-", "-P-", "-PP"])
+@pytest.mark.parametrize("rules", [STANDARD, RULES[1]], ids=str)
+def test_cycles_of_one_pass_are_all_found(rules, pattern, shift):
+    """The search of native/pass.h against all queues of up to 7 cards."""
+    deck, length, least = Deck.parse("7-,2J,2Q"), 7 + shift, len(pattern) + 1
+    most = dict(deck.counts)
+    truth = set()
+    for cards in range(1, 8):
+        for text in product("-JQ", repeat=pattern.count("P") + cards):
+            marks = iter(text[cards:])
+            held = "".join(next(marks) if card == "P" else card for card in pattern)
+            whole = held + "".join(text[:cards])
+            counts = {card: whole.count(card) for card in "-JQ"}
+            if (
+                "-" in text[cards:]
+                or counts["-"] > 2 * 7 // 3
+                or counts["J"] + counts["Q"] > (2 * 4 + 2) // 3
+                or any(counts[card] > most[card] for card in "JQ")
+            ):
+                continue
+            position = Deal((held, "".join(text[:cards])))
+            if one_pass(position, shift, rules, least):
+                truth.add(str(ranks.normal_form(find_cycle(position, rules)).canonical))
+    grown = growth("7-,2J,2Q", rules)
+    steps = [
+        grown.passes(bytes(card == "P" for card in pattern), shift, length, least, share, 3)
+        for share in range(3)
+    ]
+    assert min(steps) > 0
+    assert {str(relative(*row)) for row in grown.archive()} == truth
+    assert grown.counts()["fresh"] == len(truth)
+
+
+def spells(plan: Grow, order):
+    """Do chunks in an order; return what they gave."""
+    results = {}
+    for number in order:
+        going_on = plan.going_on({n: results[n].memory for n in plan.before(number)})
+        results[number] = run(going_on, number)
+    return [results[number] for number in sorted(results)]
+
+
+def test_islands_go_on_from_their_archives_and_exchange():
+    plan = Grow(HALF20, seed=2, games=200_000, islands=2)
+    assert (plan.before(0), plan.before(2), plan.before(5)) == ((), (0,), (3, 2))
+    for number in range(8):
+        assert all(number in plan.behind(earlier) for earlier in plan.before(number))
+    one = spells(plan, range(6))
+    again = spells(plan, (1, 0, 2, 3, 5, 4))
+    assert [result.memory for result in one] == [result.memory for result in again]
+    sizes = [len(result.memory) for result in one]
+    assert sizes[4] > sizes[2] > sizes[0]
+    # Each cycle of the deck is followed back once by an island, or by its neighbour before.
+    assert sum(len(result.cycles) for result in one) <= plan.islands
+    alone = spells(replace(plan, islands=1), range(3))
+    assert alone[1].memory != one[2].memory
+
+
+def test_a_run_goes_on_from_what_it_left(tmp_path):
+    """Stopped after each chunk, with one worker or three: the same memories and counts."""
+    plan = Grow(HALF20, seed=4, games=100_000, islands=2)
+
+    def grown(path, limits, workers):
+        with Store(tmp_path / path) as store:
+            entered = store.begin(plan)
+            for chunks in limits:
+                state = runner.run(
+                    plan, store, entered, runner.Limits(chunks=chunks), workers=workers
+                )
+            kept = store.memories(entered.id, range(20))
+            return state.games, state.loops, store.cycles(entered.id), kept
+
+    whole = grown("a.sqlite", [9], 3)
+    assert grown("b.sqlite", [1, 2, 5, 9], 1) == whole
+    assert set(whole[3]) == {6, 7, 8}  # what chunks 9 and 10 need, and no more
+
+
+def test_what_is_lost_is_told(tmp_path):
+    plan = Grow(HALF20, games=4096, islands=1)
+    with Store(tmp_path / "a.sqlite") as store:
+        entered = store.begin(plan)
+        runner.run(plan, store, entered, runner.Limits(chunks=2), workers=1)
+        store.forget(entered.id, 1)
+        with pytest.raises(RunError, match="chunk 2 goes on from is lost"):
+            runner.run(plan, store, entered, runner.Limits(chunks=3), workers=1)
+
+
 def test_a_stopped_chunk_is_dropped():
     stop = threading.Event()
     stop.set()
@@ -205,8 +325,12 @@ def test_families_share_neutral_variants():
     [
         {"games": 0},
         {"weights": (0, 0, 0, 0, 0)},
+        {"weights": (0, 0, 0, 0, 0, 1, 1)},
         {"numbers": (-1, 1, 1)},
         {"steered": 101},
+        {"steered": 60, "filled": 41},
+        {"islands": 0},
+        {"passes": 37},
         {"starts": ("J-/--",)},
         {"deck": Deck.parse("50-,10J")},
         {"deck": Deck.parse("10-")},
@@ -252,7 +376,7 @@ def test_a_file_of_the_first_version_is_brought_up(tmp_path):
 
 
 def test_all_deals_found_are_endless():
-    result = run(Grow(Deck.parse("12-,2J,2Q,2K"), games=3_000_000))
+    result = run(Grow(Deck.parse("7-,2J,2Q,2K"), games=1_000_000))
     assert result.candidates
     for candidate in result.candidates:
         outcome = play(candidate.deal)

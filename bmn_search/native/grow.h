@@ -44,8 +44,8 @@ enum {
     BMN_GROW_BATCH = 4096,
     BMN_GROW_CELL = 8,        /* entries in a cell */
     BMN_GROW_CHILDREN = 128,  /* candidates of a parent before the next one is chosen */
-    BMN_GROW_STAGE = 300,     /* tricks that the kernels play */
-    BMN_GROW_PATIENCE = 3000, /* tricks in which a game has to show its cycle */
+    BMN_GROW_STAGE = 128,     /* tricks that the kernels play */
+    BMN_GROW_PATIENCE = 1500, /* tricks in which a game has to show its cycle */
     BMN_GROW_TURN = 1000,     /* tricks of a turn, at most */
     BMN_GROW_EXTRA = 4,       /* cards beyond the wanted ones, on the way */
     BMN_GROW_EXTRA_PAY = 2,   /* pay cards beyond the wanted ones */
@@ -57,7 +57,9 @@ enum {
     BMN_GROW_FIRST_DISTANCE = 64, /* first level of a row */
     BMN_GROW_FIRST_EXCESS = BMN_GROW_FIRST_DISTANCE + BMN_GROW_FAR + 1,
     BMN_GROW_LEVELS = BMN_GROW_FIRST_EXCESS + BMN_GROW_OVER + 1,
-    BMN_GROW_TRIED = 1 << 16, /* keys of candidates that are remembered */
+    BMN_GROW_TRIED = 1 << 16,  /* keys of candidates that are remembered */
+    BMN_GROW_PASSED = 1 << 19, /* and of positions on cycles */
+    BMN_GROW_GLANCE = 48,      /* tricks in which a game mostly comes to its cycle */
 };
 
 typedef enum {
@@ -128,6 +130,7 @@ typedef struct {
     uint8_t make[BMN_GROW_BATCH];
     bmn_outcome outcome[BMN_GROW_BATCH];
     uint64_t recent[BMN_GROW_TRIED];
+    uint64_t passed[BMN_GROW_PASSED];
     bmn_rack rack[BMN_RUN_RACKS];
 } bmn_grow;
 
@@ -280,15 +283,45 @@ static bool bmn_grow_enter(bmn_grow *g, bmn_position p, int turn)
     return true;
 }
 
+/* Positions on cycles that were looked at, or are edited, are remembered, since half of all endless
+ * candidates soon come to one of these: then there is no need to look any farther. */
+BMN_INLINE void bmn_pass_by(bmn_grow *g, const bmn_position *p)
+{
+    uint64_t key = bmn_quick_key(p);
+    g->passed[key >> 44 & (BMN_GROW_PASSED - 1)] = key;
+}
+
+/* Whether a position comes to one that was passed by; it is moved on. */
+static bool bmn_comes_to_passed(bmn_grow *g, bmn_position *p)
+{
+    for (int trick = 0; trick < BMN_GROW_GLANCE; trick++) {
+        uint64_t key = bmn_quick_key(p);
+        if (g->passed[key >> 44 & (BMN_GROW_PASSED - 1)] == key)
+            return true;
+        bmn_position_step(p, g->law.penalties, g->law.payer_leads);
+    }
+    return false;
+}
+
 /* Looks at a candidate that the kernels did not bring to an end. */
 static bool bmn_grow_look(bmn_grow *g, const bmn_packed *deal)
 {
     bmn_position p = bmn_position_of(deal);
+    if (bmn_comes_to_passed(g, &p)) {
+        g->counts.loops++;
+        g->counts.known++;
+        return false;
+    }
     int turn = bmn_find_turn(&p, &g->law, BMN_GROW_PATIENCE);
     g->counts.longer += turn < 0 || turn > BMN_GROW_TURN;
     if (turn <= 0 || turn > BMN_GROW_TURN)
         return false;
     g->counts.loops++;
+    bmn_position on = p;
+    for (int trick = 0; trick < turn; trick++) {
+        bmn_pass_by(g, &on);
+        bmn_position_step(&on, g->law.penalties, g->law.payer_leads);
+    }
     bool fresh = bmn_grow_enter(g, p, turn);
     g->counts.fresh += fresh;
     g->counts.known += !fresh;
@@ -500,6 +533,7 @@ static void bmn_walk_parent(bmn_grow *g, const bmn_packed *deal, int turn, bmn_p
     parent->times = bmn_find_times(p, parent->tricks, &g->law, parent->time);
     for (int trick = 0; trick < parent->tricks; trick++) {
         parent->position[trick] = p;
+        bmn_pass_by(g, &p);
         bmn_position_step(&p, g->law.penalties, g->law.payer_leads);
     }
     for (int i = 0; i < BMN_GROW_RUNS && parent->times; i++) {

@@ -14,7 +14,11 @@
 
 #include "portable.h"
 
-enum { BMN_POSITION_CARDS = 63, BMN_SHORT_PACKET = 8 };
+enum {
+    BMN_POSITION_CARDS = 63,
+    BMN_SHORT_PACKET = 8,
+    BMN_FIRST_KEPT = 256, /* tricks: few cycles are longer */
+};
 
 typedef struct {
     bmn_word_packet side[2]; /* the leader's packet, the other one */
@@ -123,12 +127,13 @@ BMN_INLINE bool bmn_same_position(const bmn_position *a, const bmn_position *b)
     return bmn_same_packet(&a->side[0], &b->side[0]) && bmn_same_packet(&a->side[1], &b->side[1]);
 }
 
-/* Plays up to `most` tricks until a position recurs (Brent's method, as in general.h). Returns the
- * tricks of a turn, and leaves the position on the cycle; 0 if the game ends, -1 if neither. */
+/* Plays up to `most` tricks until a position recurs (Brent's method, as in general.h, but the first
+ * position is kept for long: it mostly is on the cycle). Returns the tricks of a turn, and leaves
+ * the position on the cycle; 0 if the game ends, -1 if neither. */
 static int bmn_find_turn(bmn_position *p, const bmn_law *law, int most)
 {
     bmn_position kept = *p;
-    for (int trick = 0, power = 1, since = 0; trick < most; trick++) {
+    for (int trick = 0, power = BMN_FIRST_KEPT, since = 0; trick < most; trick++) {
         if (!bmn_position_step(p, law->penalties, law->payer_leads))
             return 0;
         since++;
@@ -217,6 +222,16 @@ static uint64_t bmn_position_key(const bmn_position *p)
         key = bmn_mix(key + p->side[i].high);
     }
     return key | 1; /* never 0 */
+}
+
+/* A key that is quick to make: the products do not wait for each other. */
+BMN_INLINE uint64_t bmn_quick_key(const bmn_position *p)
+{
+    const bmn_word_packet *a = &p->side[0], *b = &p->side[1];
+    uint64_t key = a->pay * UINT64_C(0x9e3779b97f4a7c15) + a->low * UINT64_C(0xbf58476d1ce4e5b9) +
+                   a->high * UINT64_C(0x94d049bb133111eb) + b->pay * UINT64_C(0xd6e8feb86659fd93) +
+                   b->low * UINT64_C(0xa0761d6478bd642f) + b->high * UINT64_C(0xe7037ed1a0b428db);
+    return bmn_mix(key) | 1; /* never 0 */
 }
 
 /* A turn with single cards: which are laid in each trick is told to `felt`. */

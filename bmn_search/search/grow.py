@@ -108,10 +108,10 @@ class Grow:
     keep: int = 10
     games: int = 5_000_000
     starts: tuple[str, ...] = ()
-    weights: tuple[int, ...] = (45, 10, 15, 15, 15, 6, 4)
+    weights: tuple[int, ...] = (45, 10, 15, 15, 15, 12, 6)
     numbers: tuple[int, ...] = (15, 45, 40)
-    steered: int = 35
-    filled: int = 40
+    steered: int = 25
+    filled: int = 60
     passes: int = 32
     islands: int = 4
     memories: Mapping[int, bytes] = field(default_factory=dict, compare=False, repr=False)
