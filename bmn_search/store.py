@@ -434,6 +434,12 @@ class Store:
             ).fetchall()
         return dict(rows)
 
+    def remembered(self, run: int) -> list[int]:
+        """Return the chunks of a run of which something is kept for others to go on from."""
+        with self._telling():
+            rows = self._base.execute("SELECT chunk FROM memories WHERE run = ?", (run,)).fetchall()
+        return [chunk for (chunk,) in rows]
+
     def forget(self, run: int, chunk: int) -> None:
         """Drop what a chunk left for others to go on from."""
         with self._transaction() as base:

@@ -3,6 +3,8 @@
 import json
 import sqlite3
 import threading
+import time
+import zlib
 from contextlib import closing
 from dataclasses import replace
 from itertools import product
@@ -16,7 +18,7 @@ from bmn_search.ancestry import basin
 from bmn_search.cycle import alike_deck, find_cycle, relative, step
 from bmn_search.deal import CAMICIA40, HALF20, Deal, Deck
 from bmn_search.engine import play
-from bmn_search.errors import BmnError, RunError
+from bmn_search.errors import BmnError, StoreError
 from bmn_search.known import known_deals
 from bmn_search.notation import SYMBOLS
 from bmn_search.rules import STANDARD, Rules
@@ -264,8 +266,8 @@ def spells(plan: Grow, order):
 
 
 def test_islands_go_on_from_their_archives_and_exchange():
-    plan = Grow(HALF20, seed=2, games=200_000, islands=2)
-    assert (plan.before(0), plan.before(2), plan.before(5)) == ((), (0,), (3, 2))
+    plan = Grow(HALF20, seed=2, games=200_000, islands=2, passes=0)
+    assert (plan.before(0), plan.before(2), plan.before(5)) == ((), (0,), (3, 1))
     for number in range(8):
         assert all(number in plan.behind(earlier) for earlier in plan.before(number))
     one = spells(plan, range(6))
@@ -295,7 +297,7 @@ def test_a_run_goes_on_from_what_it_left(tmp_path):
 
     whole = grown("a.sqlite", [9], 3)
     assert grown("b.sqlite", [1, 2, 5, 9], 1) == whole
-    assert set(whole[3]) == {6, 7, 8}  # what chunks 9 and 10 need, and no more
+    assert set(whole[3]) == {5, 6, 7, 8}  # what chunks from 9 on need, and no more
 
 
 def test_what_is_lost_is_told(tmp_path):
@@ -304,8 +306,39 @@ def test_what_is_lost_is_told(tmp_path):
         entered = store.begin(plan)
         runner.run(plan, store, entered, runner.Limits(chunks=2), workers=1)
         store.forget(entered.id, 1)
-        with pytest.raises(RunError, match="chunk 2 goes on from is lost"):
+        with pytest.raises(StoreError, match="chunk 2 goes on from is lost: begin a new run$"):
             runner.run(plan, store, entered, runner.Limits(chunks=3), workers=1)
+
+
+@pytest.mark.parametrize("memory", [b"", b"\0\1", zlib.compress(b"\7" * 73), zlib.compress(b"\1")])
+def test_what_is_damaged_is_told(memory):
+    with pytest.raises(BmnError, match="chunk 1 goes on from is damaged"):
+        run(Grow(HALF20, games=4096, islands=1).going_on({0: memory}), 1)
+
+
+def test_what_was_not_forgotten_is_forgotten_later(tmp_path):
+    plan = Grow(HALF20, games=4096, islands=1, passes=0)
+    with Store(tmp_path / "a.sqlite") as store:
+        entered = store.begin(plan)
+        runner.run(plan, store, entered, runner.Limits(chunks=6), workers=1)
+        assert store.remembered(entered.id) == [3, 4, 5]
+        result = replace(run(plan), memory=b"old")
+        store.finish(entered, 99, result, 1.0, [])
+        with closing(sqlite3.connect(tmp_path / "a.sqlite")) as base, base:
+            base.execute("UPDATE memories SET chunk = 1 WHERE chunk = 99")
+        runner.run(plan, store, entered, runner.Limits(chunks=6), workers=1)
+        assert store.remembered(entered.id) == [3, 4, 5]
+
+
+def test_the_search_for_passes_can_be_stopped():
+    """A deck of so many pay cards that a share would take a quarter of an hour."""
+    stop = threading.Event()
+    plan = Grow(Deck.parse("30-,7J,7Q,7K,8A"), passes=36)
+    begun = time.monotonic()
+    threading.Timer(0.5, stop.set).start()
+    with pytest.raises(Dropped):
+        plan.chunk(1, stop)
+    assert time.monotonic() - begun < 30
 
 
 def test_a_stopped_chunk_is_dropped():
@@ -345,7 +378,7 @@ def test_bad_plans_are_refused(wrong):
 def test_command_and_store(bmn, tmp_path):
     db = str(tmp_path / "grown.sqlite")
     arguments = ("search", "grow", "--deck", "half20", "--chunk", "2000000", "--db", db)
-    done = bmn(*arguments, "--games", "4000000", "--json", check=0)
+    done = bmn(*arguments, "--games", "12000000", "--json", check=0)
     *lines, last = [json.loads(line) for line in done.stdout.splitlines()]
     assert {"run", "strategy", "games", "seconds", "loops", "cycles", "families"} <= set(last)
     assert (last["cycles"], last["families"], last["balanced_deals"]) == (1, 1, 16)
@@ -353,7 +386,7 @@ def test_command_and_store(bmn, tmp_path):
     with Store(db) as store:
         assert [cycle.balanced for cycle in store.cycles(last["run"])] == [16]
         assert len(store.finds(kind="loop")) == 16
-    words = bmn("search", "grow", "--resume", str(last["run"]), "--db", db, "--games", "4000000")
+    words = bmn("search", "grow", "--resume", str(last["run"]), "--db", db, "--games", "12000000")
     assert "1 cycle up to exchange, 1 family" in words.stdout
     other = str(tmp_path / "other.sqlite")
     assert "16 new finds" in bmn("finds", "import", db, "--db", other, check=0).stdout

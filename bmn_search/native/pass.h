@@ -16,7 +16,8 @@
  *
  * The search is complete: all passes up to a length, with at most so many plain and pay cards, the
  * pay cards together of ranks that the deck has, in which the holder gets `least` cards.  It is cut
- * into shares by the first free cards.  What is found is played like any other candidate.
+ * into shares by the first free cards; a share that takes too many steps, as with many pay cards,
+ * is cut off.  What is found is played like any other candidate.
  *
  * Measured (docs/grow.md): 739 million steps from "--J-" for runs of 32 cards, a minute of one
  * core.
@@ -26,7 +27,10 @@
 
 #include "position.h"
 
-enum { BMN_PASS_SPLIT = 10 }; /* free cards after which the shares part */
+enum {
+    BMN_PASS_SPLIT = 10,       /* free cards after which the shares part */
+    BMN_PASS_STEPS = 30000000, /* of a search, which then is cut off: a second or two */
+};
 
 typedef struct {
     const bmn_law *law;
@@ -194,6 +198,8 @@ static void bmn_pass_deal(bmn_pass_search *search, bmn_pass *pass)
 
 static void bmn_pass_go(bmn_pass_search *search, bmn_pass *pass)
 {
+    if (search->steps == BMN_PASS_STEPS)
+        return;
     search->steps++;
     if (pass->laying == 0) {
         if (pass->size == 0)

@@ -16,6 +16,7 @@ import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,7 +49,8 @@ MOST_ISLANDS = 4096
 EXCHANGED = 10  # of so many entries of a neighbour one is taken in
 
 # The packets to which a holder comes back, ``P`` a pay card, and the shift of the pass: those whose
-# search gave cycles (docs/grow.md). The first chunks of a run do one share of the search each.
+# search gave cycles (docs/grow.md). The first spells of the islands that begin with them do one
+# share of the search each.
 PASSES = (
     ("--P-", 0),
     ("--P-", 1),
@@ -60,15 +62,20 @@ PASSES = (
     ("----P---", 1),
     ("----P---", 2),
 )
-SHARES = 16
-MOST_PASS = 36  # cards of a run: each two more take about three times as long
+SHARES = 8
+PARTS = 8  # of a share: between two of them lies a look at whether to stop
+MOST_STEPS = 500_000_000  # of a share, about half a minute: with many pay cards that is not all
+SHORTEST_HOLDER = 3
+MOST_PASS = 36  # cards of a run: each two more take two to four times as long
 
 
 @dataclass(frozen=True)
 class Grow:
     """The strategy `grow`: islands of growing cycles, each chunk a spell of one.
 
-    Chunk number n is a spell of island n mod `islands`.
+    Chunk number n is a spell of island n mod `islands`. Islands 0, 2, ... begin with random small
+    positions, the others with cycles of one pass: these are few and lead far, and would be lost
+    among the offspring of the others. Neighbours are of one kind.
 
     Attributes
     ----------
@@ -77,8 +84,7 @@ class Grow:
     games
         How many candidates a chunk plays, rounded up to batches of 4,096.
     starts
-        Texts of positions, of any deck, that never end: an island begins with their cycles.
-        Empty: with random small positions, and cycles of one pass.
+        Texts of positions, of any deck, that never end: all islands begin with their cycles.
     weights
         How often each of `EDITS` is made.
     numbers
@@ -87,8 +93,8 @@ class Grow:
         Of 100 parents, how many are drawn by their distance from the wanted deck, and how many
         among those that need only be filled up.
     passes
-        How long the runs of the cycles of one pass may be with which islands begin, beside random
-        positions; 0: none.
+        How long the runs of the cycles of one pass may be with which every other island begins; 0:
+        none, all begin with random positions.
     islands
         How many.
     memories
@@ -119,7 +125,12 @@ class Grow:
     def __post_init__(self) -> None:
         if not 1 <= self.games < MOST * BATCH:
             raise BmnError(f"games {self.games}: expected at least 1")
-        for name, values in (("weights", self.weights), ("numbers", self.numbers)):
+        for name, values, count in (
+            ("weights", self.weights, len(EDITS)),
+            ("numbers", self.numbers, 3),
+        ):
+            if len(values) != count:
+                raise BmnError(f"{name} {values}: expected {count} numbers")
             if min(values) < 0 or not 0 < sum(values[:SMALL_EDITS]) <= sum(values) < 10**6:
                 raise BmnError(
                     f"{name} {values}: expected whole numbers from 0, one of the first at least 1"
@@ -171,11 +182,11 @@ class Grow:
 
     def before(self, number: int) -> tuple[int, ...]:
         """Return the chunks from which chunk `number` goes on: of the island, of a neighbour."""
-        return tuple(n for n in (number - self.islands, number - self.islands - 1) if n >= 0)
+        return tuple(n for n in (number - self.islands, number - self.islands - 2) if n >= 0)
 
     def behind(self, number: int) -> tuple[int, ...]:
         """Return the chunks that go on from chunk `number`."""
-        return number + self.islands, number + self.islands + 1
+        return number + self.islands, number + self.islands + 2
 
     def going_on(self, memories: Mapping[int, bytes]) -> "Grow":
         """Return the strategy with what a chunk needs of those before it."""
@@ -223,17 +234,25 @@ class Grow:
         )
         known: set[int] = set()
         for place, earlier in enumerate(self.before(number)):
-            codes, sizes, keys = _remembered(self.memories[earlier])
+            try:
+                codes, sizes, keys = _remembered(self.memories[earlier])
+            except (zlib.error, ValueError):
+                raise BmnError(
+                    f"what chunk {number} goes on from is damaged: begin a new run"
+                ) from None
             if place > 0:
                 drawn = np.random.Generator(random).permutation(len(codes))
                 drawn = np.sort(drawn[: len(codes) // EXCHANGED])
                 codes, sizes = codes[drawn], sizes[drawn]
             growth.enter(codes, sizes)
             known.update(keys.tolist())
-        if number < self.islands:
-            self._seed(growth)
-        if not self.starts and number < SHARES and self.passes > 3:
-            self._search_passes(growth, number, stop)
+        epoch, island = divmod(number, self.islands)
+        share = epoch * (self.islands // 2) + island // 2
+        if self.starts or island % 2 == 0 or self.passes <= SHORTEST_HOLDER:
+            if epoch == 0:
+                self._seed(growth)
+        elif share < SHARES:
+            self._search_passes(growth, share, stop)
         return growth, known
 
     def _seed(self, growth: Any) -> None:
@@ -248,11 +267,20 @@ class Grow:
 
     def _search_passes(self, growth: Any, share: int, stop: threading.Event) -> None:
         """Enter the cycles of one pass of a share of their search."""
-        for holder, shift in PASSES:
+        steps = 0
+        for (holder, shift), part in product(PASSES, range(PARTS)):
             if stop.is_set():
                 raise Dropped
-            pays = bytes(card == "P" for card in holder)
-            growth.passes(pays, shift, self.passes, self.deck.size // 4, share, SHARES)
+            if steps < MOST_STEPS:
+                pays = bytes(card == "P" for card in holder)
+                steps += growth.passes(
+                    pays,
+                    shift,
+                    self.passes,
+                    self.deck.size // 4,
+                    share * PARTS + part,
+                    SHARES * PARTS,
+                )
 
     def _follow_back(
         self, codes: bytes, size: int, found: dict[Deal, FoundCycle], result: ChunkResult
@@ -300,6 +328,10 @@ def _remembered(memory: bytes) -> tuple[NDArray[np.uint8], NDArray[np.uint8], ND
     end = 8 + rows * (2 + WIDTH)
     table = np.frombuffer(data[8:end], np.uint8).reshape(rows, 2 + WIDTH)
     keys = np.frombuffer(data[end:], "<u8").astype(np.uint64)
+    if table.max(initial=0, where=np.arange(2 + WIDTH) >= 2) > 4 or (
+        rows and (table[:, :2].min() < 1 or table[:, :2].astype(int).sum(axis=1).max() > WIDTH)
+    ):
+        raise ValueError
     return table[:, 2:].copy(), table[:, :2].copy(), keys
 
 

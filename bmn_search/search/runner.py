@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 from bmn_search.engine import play_both
-from bmn_search.errors import RunError
+from bmn_search.errors import RunError, StoreError
 from bmn_search.outcome import Outcome
 from bmn_search.rules import Rules
 from bmn_search.search.crew import Crew, Threads
@@ -151,6 +151,8 @@ class _Line:
         numbers = itertools.count() if most is None else range(most)
         self._left = (number for number in numbers if number not in self._done)
         self._next = next(self._left, None)
+        for chunk in store.remembered(run):  # a run that was killed may not have come to it
+            self._forget(chunk)
 
     def is_empty(self) -> bool:
         """Return whether all chunks were taken."""
@@ -169,7 +171,7 @@ class _Line:
             if len(memories) < len(before):  # another process may be farther on
                 self._done = self._store.done(self._run)
                 if number not in self._done:
-                    raise RunError(
+                    raise StoreError(
                         f"run {self._run}: what chunk {number} goes on from is lost: begin a new "
                         "run"
                     )
@@ -184,8 +186,13 @@ class _Line:
         self._done.add(number)
         if isinstance(self._strategy, Remembering):
             for earlier in self._strategy.before(number):
-                if self._done.issuperset(self._strategy.behind(earlier)):
-                    self._store.forget(self._run, earlier)
+                self._forget(earlier)
+
+    def _forget(self, chunk: int) -> None:
+        """Have the store forget what a chunk left, if no other one will go on from it."""
+        strategy = self._strategy
+        if isinstance(strategy, Remembering) and self._done.issuperset(strategy.behind(chunk)):
+            self._store.forget(self._run, chunk)
 
 
 def _work(
