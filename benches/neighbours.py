@@ -22,7 +22,6 @@ from bmn_search.cycle import Cycle, alike_deck, find_cycle, relative
 from bmn_search.deal import Deck
 from bmn_search.engine import play_many
 from bmn_search.known import known_deals
-from bmn_search.notation import SYMBOLS
 from bmn_search.ranks import normal_form, variants_in
 from bmn_search.rules import STANDARD
 from bmn_search.search.grow import Grow
@@ -96,11 +95,7 @@ def main(files: tuple[str, ...], number: int) -> None:
 
 def tell(cycle: Cycle, number: int) -> None:
     """Search around one cycle and print what is there."""
-    cards = str(cycle.canonical).replace("/", "")
-    deck = Deck.parse(
-        ",".join(f"{cards.count(symbol)}{symbol}" for symbol in SYMBOLS if symbol in cards)
-    )
-    deck = alike_deck(deck, STANDARD)
+    deck = alike_deck(Deck.own(cycle.canonical), STANDARD)
     growth = compiled.new_growth(deck, STANDARD, 0, Grow.weights, Grow.numbers, 0, 0)
     played = 0
     for rows, sizes in around(cycle, number):
@@ -114,9 +109,8 @@ def tell(cycle: Cycle, number: int) -> None:
         other = find_cycle(relative(codes, size))
         assert other is not None
         for variant, _ in zip(variants_in(other, deck), range(VARIANTS), strict=False):
-            balance = int(np.minimum(variant.sizes, deck.size - variant.sizes).max())
             deals = len(basin(variant).balanced_deals())
-            found[str(variant.canonical)] = variant.turn.tricks, balance, deals
+            found[str(variant.canonical)] = variant.turn.tricks, variant.balance, deals
     found.pop(str(cycle.canonical), None)
     click.echo(
         f"{cycle.canonical}: {played:,} positions {number} edits away, "

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-import numpy as np
 
 from bmn_search.cycle import find_cycle, relative
 from bmn_search.deal import Deck
@@ -47,9 +46,7 @@ def main(deck: str, seed: int, millions: int, changes: tuple[str, ...]) -> None:
         )
     cycles = [find_cycle(relative(*row)) for row in growth.found()]
     found = [cycle for cycle in cycles if cycle is not None]
-    balances = Counter(
-        int(np.minimum(cycle.sizes, cycle.codes.shape[1] - cycle.sizes).max()) for cycle in found
-    )
+    balances = Counter(cycle.balance for cycle in found)
     click.echo(
         f"{len(found):,} normal forms of the deck, in {len(set(map(family, found))):,} families; "
         f"by balance {dict(sorted(balances.items()))}"

@@ -222,7 +222,6 @@ cdef extern from "native/grow.h" nogil:
 
     ctypedef struct bmn_entry:
         bmn_packed deal
-        uint8_t distance
 
     ctypedef struct bmn_cell:
         uint8_t count

@@ -78,6 +78,11 @@ class Cycle:
         return Count(self.turn.cards << self.mirror, self.turn.tricks << self.mirror)
 
     @property
+    def balance(self) -> int:
+        """The largest smaller packet on the cycle: half the deck at most."""
+        return int(np.minimum(self.sizes, self.codes.shape[1] - self.sizes).max())
+
+    @property
     def canonical(self) -> Deal:
         """The position that stands for the cycle; in it player 1 leads.
 

@@ -391,7 +391,8 @@ def _tell_exhausted(
 @click.option(
     "--passes",
     type=click.IntRange(0, MOST_PASS),
-    help="Begin also with cycles of one pass, of runs of up to so many cards; 0: without.  "
+    help="Every other island begins with cycles of one pass, of runs of up to so many cards; "
+    "0: none does.  "
     f"[default: {Grow.passes}]",
 )
 @click.option(
@@ -408,12 +409,12 @@ def _tell_exhausted(
 def grow(**options: Any) -> None:
     """Grow cycles of small decks into cycles of a deck, and find all deals that lead into them.
 
-    An island begins with random small positions that never end, or with known deals (--from),
-    edits them, keeps what never ends again in an archive, and steers to the deck. Each chunk is a
-    spell of one of several islands, goes on from its archive, and takes in some of a neighbour's;
-    --resume does so too. Games are candidates played. Every cycle of the deck is kept, with how
-    many balanced deals lead into it; these deals are finds. docs/grow.md tells how it works and
-    what it gave.
+    An island begins with random small positions that never end or with cycles of one pass
+    (--passes), or, with --from, with known deals. It edits them, keeps what never ends again in an
+    archive, and steers to the deck. Each chunk is a spell of one of several islands, goes on from
+    its archive, and takes in some of a neighbour's; --resume does so too. Games are candidates
+    played. Every cycle of the deck is kept, with how many balanced deals lead into it; these deals
+    are finds. docs/grow.md tells how it works and what it gave.
 
     \b
     Examples:

@@ -82,7 +82,6 @@ typedef struct {
     bmn_packed deal; /* the canonical position, in normal form */
     uint8_t may[64]; /* ranks that each card may have */
     uint16_t turn;
-    uint8_t balance, plain, distance;
     uint32_t tries;
 } bmn_entry;
 
@@ -244,8 +243,8 @@ static int bmn_least_code(const bmn_law *law, uint8_t ranks)
 static bool bmn_grow_enter(bmn_grow *g, bmn_position p, int turn)
 {
     const bmn_law *law = &g->law;
-    int balance, with[16] = {0};
-    bmn_entry entry = {.plain = 0};
+    int balance, plain = 0, with[16] = {0};
+    bmn_entry entry = {.tries = 0};
     p = bmn_canonical(p, turn, law, &balance);
     bmn_unfelt(&p, turn, law, entry.may);
     bmn_packed least = bmn_packed_of(&p);
@@ -263,14 +262,12 @@ static bool bmn_grow_enter(bmn_grow *g, bmn_position p, int turn)
     if (!bmn_grow_new_key(g, bmn_position_key(&p)))
         return false;
     for (int place = 0; place < cards; place++) {
-        entry.plain += entry.may[place] == 0;
+        plain += entry.may[place] == 0;
         with[entry.may[place]]++;
     }
-    int distance = bmn_distance(g, with, entry.plain);
+    int distance = bmn_distance(g, with, plain);
     entry.deal = bmn_packed_of(&p);
     entry.turn = (uint16_t)turn;
-    entry.balance = (uint8_t)balance;
-    entry.distance = (uint8_t)(distance < 255 ? distance : 255);
     bmn_shelve(g, cards, balance, turn, &entry);
     if (distance <= BMN_GROW_FAR)
         bmn_shelve(g, BMN_GROW_FIRST_DISTANCE + distance, balance, turn, &entry);

@@ -341,7 +341,7 @@ def _found(cycle: Cycle, balanced: int, name: str) -> FoundCycle:
         tricks=cycle.period.tricks,
         cards=cycle.period.cards,
         mirror=cycle.mirror,
-        balance=int(np.minimum(cycle.sizes, cycle.codes.shape[1] - cycle.sizes).max()),
+        balance=cycle.balance,
         balanced=balanced,
         family=name,
     )
