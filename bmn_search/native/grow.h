@@ -39,16 +39,13 @@
 #include "position.h"
 #include "rows.h"
 #include "runs.h"
+#include "turn.h"
 
 enum {
     BMN_GROW_BATCH = 4096,
     BMN_GROW_CELL = 8,        /* entries in a cell */
     BMN_GROW_CHILDREN = 128,  /* candidates of a parent before the next one is chosen */
-    BMN_GROW_STAGE = 128,     /* tricks that the kernels play */
-    BMN_GROW_PATIENCE = 1500, /* tricks in which a game has to show its cycle */
-    BMN_GROW_TURN = 1000,     /* tricks of a turn, at most */
     BMN_GROW_EXTRA = 4,       /* cards beyond the wanted ones, on the way */
-    BMN_GROW_EXTRA_PAY = 2,   /* pay cards beyond the wanted ones */
     BMN_GROW_FAR = 12,        /* distance from the wanted deck up to which growth is steered */
     BMN_GROW_SEED_LOW = 8,    /* cards of a random seed */
     BMN_GROW_SEED_HIGH = 26,
@@ -58,8 +55,6 @@ enum {
     BMN_GROW_FIRST_EXCESS = BMN_GROW_FIRST_DISTANCE + BMN_GROW_FAR + 1,
     BMN_GROW_LEVELS = BMN_GROW_FIRST_EXCESS + BMN_GROW_OVER + 1,
     BMN_GROW_TRIED = 1 << 16,  /* keys of candidates that are remembered */
-    BMN_GROW_PASSED = 1 << 19, /* and of positions on cycles */
-    BMN_GROW_GLANCE = 48,      /* tricks in which a game mostly comes to its cycle */
 };
 
 typedef enum {
@@ -111,7 +106,7 @@ typedef struct {
 typedef struct {
     bmn_law law;
     bmn_rules rules;
-    bmn_play_function *play;
+    bmn_fate_function *fates;
     bmn_xoshiro random;
     uint32_t want[5], cards, pay;
     int code[4], codes;       /* of the pay cards that are wanted */
@@ -127,9 +122,11 @@ typedef struct {
     bool no_memory;
     bmn_packed batch[BMN_GROW_BATCH];
     uint8_t make[BMN_GROW_BATCH];
-    bmn_outcome outcome[BMN_GROW_BATCH];
+    int32_t tricks[BMN_GROW_BATCH];  /* what came of it: turn.h */
+    bmn_position on[BMN_GROW_BATCH];
     uint64_t recent[BMN_GROW_TRIED];
-    uint64_t passed[BMN_GROW_PASSED];
+    bmn_passed passed;
+    bmn_course course;
     bmn_rack rack[BMN_RUN_RACKS];
 } bmn_grow;
 
@@ -230,99 +227,78 @@ static void bmn_keep_exact(bmn_grow *g, const bmn_entry *entry)
     g->counts.exact++;
 }
 
-static int bmn_least_code(const bmn_law *law, uint8_t ranks)
+/* Puts the ranks that the pay cards may have at their places in a position. */
+static void bmn_spread_ranks(const bmn_position *p, const bmn_pay_cards *pay, const uint8_t order[64],
+                             uint8_t may[64])
 {
-    int least = 0;
-    for (int code = 1; code <= 4; code++)
-        if (ranks >> (code - 1) & 1 && (!least || law->penalty[code] < law->penalty[least]))
-            least = code;
-    return least;
+    for (int i = 0, card = 0, before = 0; i < 2; before += p->side[i++].size)
+        for (uint64_t left = p->side[i].pay; left & (left - 1); left &= left - 1)
+            may[before + bmn_lowest_bit(left)] = pay->may[order[card++]];
+}
+
+/* The normal form of a cycle, given a position on it and its turn. */
+static bmn_entry bmn_normal_form(bmn_grow *g, const bmn_position *p, int tricks, bmn_turn *turn)
+{
+    const bmn_law *law = &g->law;
+    bmn_entry entry = {.tries = 0};
+    uint8_t order[64];
+    bmn_walk_turn(*p, tricks, law, &g->passed, &g->course);
+    bmn_pay_cards pay = bmn_unfelt(p, &g->course, tricks, law);
+    bmn_position least = bmn_with_least_ranks(p, &pay, law);
+    *turn = bmn_read_turn(&least, law);
+    if (turn->tricks < tricks) /* what differed in ranks only is the same now */
+        pay = bmn_unfelt(p, &g->course, turn->tricks, law);
+    bmn_play_course(&pay, &g->course, turn->at, law->payer_leads);
+    bmn_pay_cards_in_order(&pay, order);
+    bmn_spread_ranks(&turn->canonical, &pay, order, entry.may);
+    entry.deal = bmn_packed_of(&turn->canonical);
+    entry.turn = (uint16_t)turn->tricks;
+    return entry;
 }
 
 /* Enters a cycle, given a position on it and its turn; returns whether it is new. */
-static bool bmn_grow_enter(bmn_grow *g, bmn_position p, int turn)
+static bool bmn_grow_enter(bmn_grow *g, const bmn_position *p, int tricks)
 {
-    const bmn_law *law = &g->law;
-    int balance, plain = 0, with[16] = {0};
-    bmn_entry entry = {.tries = 0};
-    p = bmn_canonical(p, turn, law, &balance);
-    bmn_unfelt(&p, turn, law, entry.may);
-    bmn_packed least = bmn_packed_of(&p);
-    int cards = least.total;
-    for (int place = 0; place < cards; place++)
-        if (entry.may[place])
-            bmn_set_card(&least, place, bmn_least_code(law, entry.may[place]));
-    bmn_position normal = bmn_position_of(&least);
-    if (!bmn_same_position(&normal, &p)) { /* another cycle, whose turn may be a part of that one */
-        p = normal;
-        turn = bmn_find_turn(&p, law, BMN_GROW_PATIENCE);
-        p = bmn_canonical(p, turn, law, &balance);
-        bmn_unfelt(&p, turn, law, entry.may);
-    }
-    if (!bmn_grow_new_key(g, bmn_position_key(&p)))
+    bmn_turn turn;
+    bmn_entry entry = bmn_normal_form(g, p, tricks, &turn);
+    int cards = entry.deal.total, plain = 0, with[16] = {0};
+    if (!bmn_grow_new_key(g, bmn_position_key(&turn.canonical)))
         return false;
     for (int place = 0; place < cards; place++) {
         plain += entry.may[place] == 0;
         with[entry.may[place]]++;
     }
     int distance = bmn_distance(g, with, plain);
-    entry.deal = bmn_packed_of(&p);
-    entry.turn = (uint16_t)turn;
-    bmn_shelve(g, cards, balance, turn, &entry);
+    bmn_shelve(g, cards, turn.balance, turn.tricks, &entry);
     if (distance <= BMN_GROW_FAR)
-        bmn_shelve(g, BMN_GROW_FIRST_DISTANCE + distance, balance, turn, &entry);
+        bmn_shelve(g, BMN_GROW_FIRST_DISTANCE + distance, turn.balance, turn.tricks, &entry);
     int excess = (distance - (int)g->cards + cards) / 2;
     if (excess <= BMN_GROW_OVER && cards <= (int)g->cards)
-        bmn_shelve(g, BMN_GROW_FIRST_EXCESS + excess,
-                   bmn_reach(p, turn, law, (int)g->cards, balance), cards, &entry);
+        bmn_shelve(g, BMN_GROW_FIRST_EXCESS + excess, bmn_reach(&turn, (int)g->cards), cards,
+                   &entry);
     if (distance == 0)
         bmn_keep_exact(g, &entry);
     return true;
 }
 
-/* Positions on cycles that were looked at, or are edited, are remembered, since half of all endless
- * candidates soon come to one of these: then there is no need to look any farther. */
-BMN_INLINE void bmn_pass_by(bmn_grow *g, const bmn_position *p)
+/* Enters the cycle, if any, that a candidate leads into; returns whether it is new. */
+static bool bmn_grow_meet(bmn_grow *g, int tricks, const bmn_position *on)
 {
-    uint64_t key = bmn_quick_key(p);
-    g->passed[key >> 44 & (BMN_GROW_PASSED - 1)] = key;
-}
-
-/* Whether a position comes to one that was passed by; it is moved on. */
-static bool bmn_comes_to_passed(bmn_grow *g, bmn_position *p)
-{
-    for (int trick = 0; trick < BMN_GROW_GLANCE; trick++) {
-        uint64_t key = bmn_quick_key(p);
-        if (g->passed[key >> 44 & (BMN_GROW_PASSED - 1)] == key)
-            return true;
-        bmn_position_step(p, g->law.penalties, g->law.payer_leads);
-    }
-    return false;
-}
-
-/* Looks at a candidate that the kernels did not bring to an end. */
-static bool bmn_grow_look(bmn_grow *g, const bmn_packed *deal)
-{
-    bmn_position p = bmn_position_of(deal);
-    if (bmn_comes_to_passed(g, &p)) {
-        g->counts.loops++;
-        g->counts.known++;
-        return false;
-    }
-    int turn = bmn_find_turn(&p, &g->law, BMN_GROW_PATIENCE);
-    g->counts.longer += turn < 0 || turn > BMN_GROW_TURN;
-    if (turn <= 0 || turn > BMN_GROW_TURN)
-        return false;
-    g->counts.loops++;
-    bmn_position on = p;
-    for (int trick = 0; trick < turn; trick++) {
-        bmn_pass_by(g, &on);
-        bmn_position_step(&on, g->law.penalties, g->law.payer_leads);
-    }
-    bool fresh = bmn_grow_enter(g, p, turn);
+    bool endless = tricks == BMN_WAS_PASSED || (tricks > 0 && tricks <= BMN_LONGEST_TURN);
+    bool fresh = endless && tricks > 0 && bmn_grow_enter(g, on, tricks);
+    g->counts.longer += !endless && tricks != BMN_ENDS;
+    g->counts.loops += endless;
     g->counts.fresh += fresh;
-    g->counts.known += !fresh;
+    g->counts.known += endless && !fresh;
     return fresh;
+}
+
+/* Looks at a single position. */
+static void bmn_grow_look(bmn_grow *g, const bmn_packed *deal)
+{
+    bmn_position on;
+    int tricks = bmn_fate_of(bmn_position_of(deal), &g->law, &g->passed, &on);
+    bmn_grow_meet(g, tricks, &on);
 }
 
 /* ---- choosing a parent ---- */
@@ -425,12 +401,12 @@ static bool bmn_edit_insert(bmn_grow *g, bmn_packed *deal)
     if (deal->total >= (int)g->cards + BMN_GROW_EXTRA || deal->total >= BMN_POSITION_CARDS)
         return false;
     bool is_pay = plain_wanting <= -BMN_GROW_EXTRA;
-    if (!is_pay && pay_wanting > -BMN_GROW_EXTRA_PAY) {
+    if (!is_pay && pay_wanting > 0) {
         pay_wanting = pay_wanting < 1 ? 1 : pay_wanting;
         plain_wanting = plain_wanting < 1 ? 1 : plain_wanting;
         is_pay = bmn_grow_die(g, pay_wanting + plain_wanting) < pay_wanting;
     }
-    if (is_pay && pay >= (int)g->pay + BMN_GROW_EXTRA_PAY)
+    if (is_pay && pay >= (int)g->pay)
         return false;
     bmn_insert_anywhere(g, deal, is_pay ? g->code[bmn_grow_die(g, g->codes)] : 0);
     return true;
@@ -441,7 +417,7 @@ static bool bmn_edit_change(bmn_grow *g, bmn_packed *deal)
 {
     int place = bmn_grow_die(g, deal->total), old = bmn_card_at(deal, place);
     int code = old && bmn_grow_die(g, 2) ? 0 : g->code[bmn_grow_die(g, g->codes)];
-    if (code == old || (!old && bmn_pay_in(deal) >= (int)g->pay + BMN_GROW_EXTRA_PAY))
+    if (code == old || (!old && bmn_pay_in(deal) >= (int)g->pay))
         return false;
     bmn_set_card(deal, place, code);
     return true;
@@ -530,8 +506,8 @@ static void bmn_walk_parent(bmn_grow *g, const bmn_packed *deal, int turn, bmn_p
     parent->times = bmn_find_times(p, parent->tricks, &g->law, parent->time);
     for (int trick = 0; trick < parent->tricks; trick++) {
         parent->position[trick] = p;
-        bmn_pass_by(g, &p);
-        bmn_position_step(&p, g->law.penalties, g->law.payer_leads);
+        bmn_pass_by(&g->passed, &p);
+        bmn_position_step(&p, &g->law);
     }
     for (int i = 0; i < BMN_GROW_RUNS && parent->times; i++) {
         const bmn_time *time = &parent->time[bmn_grow_die(g, parent->times)];
@@ -619,13 +595,13 @@ static size_t bmn_breed(bmn_grow *g, size_t size)
 /* Plays the batch and enters what never ends. */
 static void bmn_grow_play(bmn_grow *g, size_t size)
 {
-    g->play(g->batch, size, &g->rules, BMN_GROW_STAGE, g->outcome);
+    g->fates(g->batch, size, &g->rules, &g->law, &g->passed, g->tricks, g->on);
     g->counts.tried += size;
     for (size_t i = 0; i < size; i++) {
         int make = g->make[i], cards = g->batch[i].total;
         g->counts.made[make][cards]++;
-        if (g->outcome[i].status == BMN_UNKNOWN)
-            g->counts.gave[make][cards] += bmn_grow_look(g, &g->batch[i]);
+        if (g->tricks[i] != BMN_ENDS)
+            g->counts.gave[make][cards] += bmn_grow_meet(g, g->tricks[i], &g->on[i]);
     }
 }
 
@@ -709,7 +685,7 @@ static void bmn_grow_init(bmn_grow *g, const uint32_t want[5], const bmn_rules *
     }
     g->rules = *rules;
     g->law = bmn_law_of(rules, ranks);
-    g->play = bmn_kernel_function(kernel);
+    g->fates = bmn_kernel_fates(kernel);
     g->random = bmn_xoshiro_seed(seed);
 }
 

@@ -120,6 +120,18 @@ static bmn_play_function *bmn_kernel_function(int kernel)
     return bmn_play_portable;
 }
 
+static bmn_fate_function *bmn_kernel_fates(int kernel)
+{
+#if BMN_X86_64
+    if (kernel == BMN_SIMD)
+        return bmn_fates_avx2;
+    if (kernel == BMN_SIMD128)
+        return bmn_fates_sse;
+#endif
+    (void)kernel;
+    return bmn_fates_portable;
+}
+
 /* The yardstick's full shuffle, then its game: other deals than those of the seed. */
 static void bmn_shuffle_and_play_plain(const bmn_deck *deck, uint64_t seed, size_t n,
                                        const bmn_rules *rules, uint32_t max_tricks,

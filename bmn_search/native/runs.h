@@ -16,7 +16,7 @@
 #ifndef BMN_RUNS_H
 #define BMN_RUNS_H
 
-#include "position.h"
+#include "turn.h"
 
 enum {
     BMN_RUN_BACK = 80,    /* tricks between two times of the same packet, at most */
@@ -74,7 +74,7 @@ static int bmn_find_times(bmn_position p, int tricks, const bmn_law *law,
                 time[count++] = (bmn_time){key[holder][trick], (uint8_t)trick,
                                            (uint8_t)(holder ^ exchanged), (uint8_t)cards};
         }
-        int pile = bmn_position_trick(&p, law->penalties, law->payer_leads, &exchanged);
+        int pile = bmn_position_trick(&p, law, &exchanged, NULL);
         for (int holder = 0; holder < 2; holder++) {
             int side = !holder ^ exchanged, taken = side == law->payer_leads ? pile : 0;
             laid[holder][trick + 1] =

@@ -11,6 +11,7 @@
 #include "batch.h"
 #include "dealing.h"
 #include "portable.h"
+#include "turn.h"
 
 #if BMN_X86_64
 
@@ -31,7 +32,7 @@ typedef struct {
     uint8_t cost[16];  /* the penalties again, as a byte table */
     int no_plain_rank; /* no penalty is 0 */
     uint32_t max_tricks;
-    bmn_outcome *out;
+    bmn_outcome *out;         /* NULL: they go nowhere, and deals that do not fit are left */
     size_t n, next;           /* deals in all, and the first that is not yet in the ring */
     const bmn_packed *deals;  /* given deals, or */
     const bmn_dealer *dealer; /* deals number first, first + 1, ... of the seed */

@@ -72,12 +72,15 @@ BMN_INLINE void pay_list_avx2(const bmn_packed *deal, uint64_t pay, const bmn_tr
 }
 
 #include "trick_body.h"
+#include "turn_body.h"
 
 #undef VEC
 #undef LANES
 #undef OP
 #undef TIER
 #undef TIER_DEAL
+#undef BYTES
+#undef CONSTANT
 #if defined(__clang__)
 #pragma clang attribute pop
 #else

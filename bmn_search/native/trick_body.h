@@ -193,9 +193,11 @@ BMN_NOINLINE int TIER(refill)(bmn_trick_supply *supply)
         for (size_t i = 0; i < count; i++) {
             const bmn_packed *deal = supply->dealer ? &dealt[i] : &deals[i];
             size_t which = supply->next + i;
-            if (BMN_RARE(!TIER(game_of)(deal, supply, &supply->ring[supply->filled])))
-                supply->out[which] = bmn_portable_play_one(deal, supply->rules, supply->max_tricks);
-            else
+            if (BMN_RARE(!TIER(game_of)(deal, supply, &supply->ring[supply->filled]))) {
+                if (supply->out != NULL)
+                    supply->out[which] =
+                        bmn_portable_play_one(deal, supply->rules, supply->max_tricks);
+            } else
                 supply->ring[supply->filled++].which = which;
         }
         supply->next += count;
@@ -367,6 +369,3 @@ BMN_UNUSED void TIER(bmn_deal_and_play)(const bmn_dealer *dealer, uint64_t seed,
     supply.first = first;
     TIER(play_supply)(&supply);
 }
-
-#undef BYTES
-#undef CONSTANT

@@ -59,12 +59,15 @@ BMN_INLINE void pay_list_sse(const bmn_packed *deal, uint64_t pay, const bmn_tri
 }
 
 #include "trick_body.h"
+#include "turn_body.h"
 
 #undef VEC
 #undef LANES
 #undef OP
 #undef TIER
 #undef TIER_DEAL
+#undef BYTES
+#undef CONSTANT
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
