@@ -545,7 +545,7 @@ static bool bmn_edit_run(bmn_grow *g, const bmn_parent *parent, bool more, bmn_p
         return false;
     bmn_join(queue, &run);
     *deal = bmn_packed_of(&p);
-    return bmn_off(g, deal, true) <= BMN_GROW_OVER;
+    return bmn_off(g, deal, true) <= BMN_GROW_OVER && bmn_pay_in(deal) <= (int)g->pay;
 }
 
 /* Makes a child; returns how it was made, BMN_MAKES if that cannot be. */

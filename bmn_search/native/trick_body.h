@@ -150,7 +150,7 @@ BMN_INLINE int TIER(game_of)(const bmn_packed *deal, const bmn_trick_supply *sup
                             edge = _mm_set1_epi8((char)(split - 1));
     TIER(pay_list)(deal, pay, supply, &place, &penalty);
     __m128i cost = _mm_sad_epu8(penalty, _mm_setzero_si128());
-    if (pay_cards == 16 &&
+    if (pay_cards == 16 && supply->out != NULL &&
         BMN_RARE(_mm_cvtsi128_si32(cost) + _mm_extract_epi16(cost, 4) < deal->total - 16))
         return 0; /* see bmn_fits_trick */
     __m128i before = _mm_alignr_epi8(place, minus_one,
