@@ -54,7 +54,7 @@ enum {
     BMN_GROW_FIRST_DISTANCE = 64, /* first level of a row */
     BMN_GROW_FIRST_EXCESS = BMN_GROW_FIRST_DISTANCE + BMN_GROW_FAR + 1,
     BMN_GROW_LEVELS = BMN_GROW_FIRST_EXCESS + BMN_GROW_OVER + 1,
-    BMN_GROW_TRIED = 1 << 16,  /* keys of candidates that are remembered */
+    BMN_GROW_TRIED = 1 << 14,  /* keys of candidates that are remembered */
 };
 
 typedef enum {
@@ -124,7 +124,7 @@ typedef struct {
     uint8_t make[BMN_GROW_BATCH];
     int32_t tricks[BMN_GROW_BATCH];  /* what came of it: turn.h */
     bmn_position on[BMN_GROW_BATCH];
-    uint64_t recent[BMN_GROW_TRIED];
+    uint32_t recent[BMN_GROW_TRIED];
     bmn_passed passed;
     bmn_course course;
     bmn_rack rack[BMN_RUN_RACKS];
@@ -470,9 +470,9 @@ static bool bmn_made_before(bmn_grow *g, const bmn_packed *deal)
 {
     uint64_t key = bmn_mix(deal->plane[0] + deal->split);
     key = bmn_mix(bmn_mix(key + deal->plane[1]) + deal->plane[2]) + deal->total;
-    uint64_t *slot = &g->recent[key >> 48 & (BMN_GROW_TRIED - 1)];
-    bool before = *slot == key;
-    *slot = key;
+    uint32_t *slot = &g->recent[key >> 44 & (BMN_GROW_TRIED - 1)];
+    bool before = *slot == (uint32_t)key;
+    *slot = (uint32_t)key;
     return before;
 }
 

@@ -74,7 +74,7 @@ static int bmn_find_times(bmn_position p, int tricks, const bmn_law *law,
                 time[count++] = (bmn_time){key[holder][trick], (uint8_t)trick,
                                            (uint8_t)(holder ^ exchanged), (uint8_t)cards};
         }
-        int pile = bmn_position_trick(&p, law, &exchanged, NULL);
+        int pile = bmn_position_trick(&p, &p, law, &exchanged, NULL);
         for (int holder = 0; holder < 2; holder++) {
             int side = !holder ^ exchanged, taken = side == law->payer_leads ? pile : 0;
             laid[holder][trick + 1] =

@@ -26,7 +26,7 @@ enum {
     BMN_GLANCE = 64,       /* tricks in which a game mostly comes to its cycle */
     BMN_FIRST_POWER = 256, /* tricks for which that position is kept */
     BMN_PATIENCE = 1500,   /* tricks in which a game has to show its cycle */
-    BMN_PASSED = 1 << 19,  /* keys of positions on cycles, a power of two */
+    BMN_PASSED = 1 << 17,  /* keys of positions on cycles, a power of two */
     BMN_SHORT_PACKET = 8,  /* cards */
 };
 
@@ -38,12 +38,13 @@ enum {
     BMN_UNSEEN = -3,
 };
 
-/* Positions on cycles that were looked at, or are edited. */
+/* Positions on cycles that were looked at, or are edited: of their keys a part tells the slot, and
+ * another is kept there. (One in 2^32 is taken for another position.) */
 typedef struct {
-    uint64_t key[BMN_PASSED];
+    uint32_t key[BMN_PASSED];
 } bmn_passed;
 
-BMN_INLINE uint64_t *bmn_passed_slot(bmn_passed *passed, uint64_t key)
+BMN_INLINE uint32_t *bmn_passed_slot(bmn_passed *passed, uint64_t key)
 {
     return &passed->key[key >> 44 & (BMN_PASSED - 1)];
 }
@@ -51,13 +52,13 @@ BMN_INLINE uint64_t *bmn_passed_slot(bmn_passed *passed, uint64_t key)
 BMN_INLINE void bmn_pass_by(bmn_passed *passed, const bmn_position *p)
 {
     uint64_t key = bmn_quick_key(p);
-    *bmn_passed_slot(passed, key) = key;
+    *bmn_passed_slot(passed, key) = (uint32_t)key;
 }
 
 BMN_INLINE bool bmn_was_passed(bmn_passed *passed, const bmn_position *p)
 {
     uint64_t key = bmn_quick_key(p);
-    return *bmn_passed_slot(passed, key) == key;
+    return *bmn_passed_slot(passed, key) == (uint32_t)key;
 }
 
 /* When the position kept after so many tricks is replaced: the time doubles, as in Brent's method.
@@ -123,7 +124,7 @@ static void bmn_walk_turn(bmn_position p, int turn, const bmn_law *law, bmn_pass
     course->size = 0;
     for (int trick = 0; trick < turn; trick++) {
         bmn_pass_by(passed, &p);
-        bmn_position_trick(&p, law, &exchanged, course);
+        bmn_position_trick(&p, &p, law, &exchanged, course);
     }
 }
 
@@ -273,7 +274,7 @@ static bmn_turn bmn_read_turn(const bmn_position *start, const bmn_law *law)
             turn.at = turn.tricks;
         }
         turn.tricks++;
-        bmn_position_trick(&p, law, &turn.mirror, NULL);
+        bmn_position_trick(&p, &p, law, &turn.mirror, NULL);
     } while (!bmn_same_position(&p, start));
     return turn;
 }
