@@ -126,7 +126,7 @@ typedef struct {
     bmn_position on[BMN_GROW_BATCH];
     uint32_t recent[BMN_GROW_TRIED];
     bmn_passed passed;
-    bmn_course course;
+    uint8_t course[BMN_COURSE];
     bmn_rack rack[BMN_RUN_RACKS];
 } bmn_grow;
 
@@ -242,13 +242,13 @@ static bmn_entry bmn_normal_form(bmn_grow *g, const bmn_position *p, int tricks,
     const bmn_law *law = &g->law;
     bmn_entry entry = {.tries = 0};
     uint8_t order[64];
-    bmn_walk_turn(*p, tricks, law, &g->passed, &g->course);
-    bmn_pay_cards pay = bmn_unfelt(p, &g->course, tricks, law);
+    bmn_walk_turn(*p, tricks, law, &g->passed, g->course);
+    bmn_pay_cards pay = bmn_unfelt(p, g->course, tricks, law);
     bmn_position least = bmn_with_least_ranks(p, &pay, law);
     *turn = bmn_read_turn(&least, law);
     if (turn->tricks < tricks) /* what differed in ranks only is the same now */
-        pay = bmn_unfelt(p, &g->course, turn->tricks, law);
-    bmn_play_course(&pay, &g->course, turn->at, law->payer_leads);
+        pay = bmn_unfelt(p, g->course, turn->tricks, law);
+    bmn_play_course(&pay, g->course, turn->at, law->payer_leads);
     bmn_pay_cards_in_order(&pay, order);
     bmn_spread_ranks(&turn->canonical, &pay, order, entry.may);
     entry.deal = bmn_packed_of(&turn->canonical);
@@ -501,14 +501,11 @@ static bmn_packed bmn_with_fresh_ranks(bmn_grow *g, const bmn_entry *entry)
 /* Walks a turn of a parent, and puts some of its runs on racks. */
 static void bmn_walk_parent(bmn_grow *g, const bmn_packed *deal, int turn, bmn_parent *parent)
 {
-    bmn_position p = bmn_position_of(deal);
     parent->tricks = turn < BMN_RUN_TRICKS ? turn : BMN_RUN_TRICKS;
-    parent->times = bmn_find_times(p, parent->tricks, &g->law, parent->time);
-    for (int trick = 0; trick < parent->tricks; trick++) {
-        parent->position[trick] = p;
-        bmn_pass_by(&g->passed, &p);
-        bmn_position_step(&p, &g->law);
-    }
+    parent->position[0] = bmn_position_of(deal);
+    parent->times = bmn_find_times(parent->position, parent->tricks, &g->law, parent->time);
+    for (int trick = 0; trick < parent->tricks; trick++)
+        bmn_pass_by(&g->passed, &parent->position[trick]);
     for (int i = 0; i < BMN_GROW_RUNS && parent->times; i++) {
         const bmn_time *time = &parent->time[bmn_grow_die(g, parent->times)];
         bmn_word_packet queue = parent->position[time->trick].side[time->holder ^ 1];

@@ -16,8 +16,6 @@
 
 enum {
     BMN_POSITION_CARDS = 63,
-    BMN_LONGEST_TURN = 1000, /* tricks */
-    BMN_COURSE = BMN_LONGEST_TURN * (BMN_POSITION_CARDS + 1),
 };
 
 typedef struct {
@@ -47,14 +45,6 @@ static bmn_law bmn_law_of(const bmn_rules *rules, uint8_t ranks)
         }
     return law;
 }
-
-/* The course of a few tricks. For each: how many pay cards are laid, times two, and 1 if the first
- * one is not the leader's; then, for each of them, the ranks that it may have after what is seen of
- * it. */
-typedef struct {
-    uint32_t size;
-    uint8_t byte[BMN_COURSE];
-} bmn_course;
 
 static bmn_position bmn_position_of(const bmn_packed *deal)
 {
@@ -111,16 +101,17 @@ BMN_INLINE int bmn_end_trick(bmn_battle *t, const int side, const bmn_law *law, 
 }
 
 /* Plays one trick; returns how many cards were laid, 0 if it ends the game. `exchanged` is turned
- * over if the other player leads then. The trick is added to `course`, unless that is NULL; `from`
- * and `to` may be the same. */
+ * over if the other player leads then. `from` and `to` may be the same. Unless it is NULL, what the
+ * trick tells is written at `*course`, which is moved on: the number of pay cards laid, times two,
+ * and 1 if the first one is not the leader's; then, for each of them, the ranks that it may have
+ * after what is seen of it. */
 BMN_INLINE int bmn_position_trick(const bmn_position *from, bmn_position *to, const bmn_law *law,
-                                  bool *exchanged, bmn_course *course)
+                                  bool *exchanged, uint8_t **course)
 {
     bmn_battle t = {.side = {from->side[0], from->side[1]}};
     int mine = bmn_first_pay_card(&t.side[0]), theirs = bmn_first_pay_card(&t.side[1]), cards;
-    uint8_t *first = course != NULL ? &course->byte[course->size] : NULL;
     if (course != NULL)
-        t.told = first + 1;
+        t.told = *course + 1;
     if (mine <= theirs) {
         if (mine == t.side[0].size)
             return 0;
@@ -150,8 +141,8 @@ second:
             return 0;
     }
     if (course != NULL) {
-        *first = (uint8_t)((t.told - first - 1) << 1) | (mine > theirs);
-        course->size = (uint32_t)(t.told - course->byte);
+        **course = (uint8_t)((t.told - *course - 1) << 1) | (mine > theirs);
+        *course = t.told;
     }
     return cards;
 }

@@ -54,8 +54,9 @@ BMN_INLINE int bmn_last_time(const uint64_t key[BMN_RUN_TRICKS], int trick)
     return last < least ? -1 : last;
 }
 
-/* Lists the times within the first `tricks` of a turn, at most BMN_RUN_TRICKS; returns how many. */
-static int bmn_find_times(bmn_position p, int tricks, const bmn_law *law,
+/* Plays `tricks` tricks of a turn, at most BMN_RUN_TRICKS, from the first position on, fills in the
+ * others and lists the times, at most so many too; returns how many. */
+static int bmn_find_times(bmn_position position[BMN_RUN_TRICKS], int tricks, const bmn_law *law,
                           bmn_time time[BMN_RUN_TRICKS])
 {
     uint64_t key[2][BMN_RUN_TRICKS];
@@ -63,9 +64,11 @@ static int bmn_find_times(bmn_position p, int tricks, const bmn_law *law,
     int count = 0;
     bool exchanged = false; /* a player's side is their number, turned over if this is set */
     for (int trick = 0; trick < tricks; trick++) {
-        int before[2] = {p.side[exchanged].size, p.side[!exchanged].size};
+        const bmn_position *now = &position[trick];
+        bmn_position next;
+        int before[2] = {now->side[exchanged].size, now->side[!exchanged].size};
         for (int holder = 0; holder < 2; holder++) {
-            const bmn_word_packet *packet = &p.side[holder ^ exchanged];
+            const bmn_word_packet *packet = &now->side[holder ^ exchanged];
             bool is_short = packet->size <= BMN_SHORT_PACKET;
             key[holder][trick] = is_short ? bmn_holder_key(packet, holder ^ exchanged) : 0;
             int last = is_short ? bmn_last_time(key[holder], trick) : -1;
@@ -74,12 +77,14 @@ static int bmn_find_times(bmn_position p, int tricks, const bmn_law *law,
                 time[count++] = (bmn_time){key[holder][trick], (uint8_t)trick,
                                            (uint8_t)(holder ^ exchanged), (uint8_t)cards};
         }
-        int pile = bmn_position_trick(&p, &p, law, &exchanged, NULL);
+        int pile = bmn_position_trick(now, &next, law, &exchanged, NULL);
         for (int holder = 0; holder < 2; holder++) {
             int side = !holder ^ exchanged, taken = side == law->payer_leads ? pile : 0;
             laid[holder][trick + 1] =
-                (uint16_t)(laid[holder][trick] + before[!holder] + taken - p.side[side].size);
+                (uint16_t)(laid[holder][trick] + before[!holder] + taken - next.side[side].size);
         }
+        if (trick + 1 < tricks)
+            position[trick + 1] = next;
     }
     return count;
 }

@@ -26,6 +26,8 @@ enum {
     BMN_GLANCE = 64,       /* tricks in which a game mostly comes to its cycle */
     BMN_FIRST_POWER = 256, /* tricks for which that position is kept */
     BMN_PATIENCE = 1500,   /* tricks in which a game has to show its cycle */
+    BMN_LONGEST_TURN = 1000,
+    BMN_COURSE = BMN_LONGEST_TURN * (BMN_POSITION_CARDS + 1), /* bytes */
     BMN_PASSED = 1 << 17,  /* keys of positions on cycles, a power of two */
     BMN_SHORT_PACKET = 8,  /* cards */
 };
@@ -118,13 +120,12 @@ BMN_UNUSED void bmn_fates_portable(const bmn_packed *deals, size_t n, const bmn_
 
 /* Plays a turn from a position on a cycle, writes down its course, and passes its positions by. */
 static void bmn_walk_turn(bmn_position p, int turn, const bmn_law *law, bmn_passed *passed,
-                          bmn_course *course)
+                          uint8_t course[BMN_COURSE])
 {
     bool exchanged = false;
-    course->size = 0;
     for (int trick = 0; trick < turn; trick++) {
         bmn_pass_by(passed, &p);
-        bmn_position_trick(&p, &p, law, &exchanged, course);
+        bmn_position_trick(&p, &p, law, &exchanged, &course);
     }
 }
 
@@ -150,16 +151,15 @@ static bmn_pay_cards bmn_pay_cards_of(const bmn_position *p, const bmn_law *law)
 
 /* Plays the pay cards through the first tricks of a course, and takes away the ranks that these
  * rule out. */
-static void bmn_play_course(bmn_pay_cards *pay, const bmn_course *course, int tricks,
+static void bmn_play_course(bmn_pay_cards *pay, const uint8_t *course, int tricks,
                             bool payer_leads)
 {
-    const uint8_t *byte = course->byte;
     for (int trick = 0; trick < tricks; trick++) {
         uint8_t pile[64];
-        int who = pay->leads ^ (*byte & 1), laid = *byte++ >> 1;
+        int who = pay->leads ^ (*course & 1), laid = *course++ >> 1;
         for (int i = 0; i < laid; i++, who ^= 1) {
             pile[i] = pay->queue[who][pay->first[who]++ & 63];
-            pay->may[pile[i]] &= *byte++;
+            pay->may[pile[i]] &= *course++;
         }
         who ^= 1; /* who laid the last one takes the pile */
         for (int i = 0; i < laid; i++)
@@ -179,7 +179,7 @@ static void bmn_pay_cards_in_order(const bmn_pay_cards *pay, uint8_t order[64])
 
 /* The ranks that the pay cards of a position on a cycle may have without any change in the course
  * of play: see ranks.py. */
-static bmn_pay_cards bmn_unfelt(const bmn_position *p, const bmn_course *course, int turn,
+static bmn_pay_cards bmn_unfelt(const bmn_position *p, const uint8_t *course, int turn,
                                 const bmn_law *law)
 {
     bmn_pay_cards pay = bmn_pay_cards_of(p, law), before = pay;
