@@ -646,7 +646,8 @@ static uint64_t bmn_grow_passes(bmn_grow *g, uint64_t pays, int held, int shift,
                               .to = g};
     for (int ranks = 1; ranks < 16; ranks++)
         for (int code = 1; code <= 4; code++)
-            search.there[ranks] += ranks >> (code - 1) & 1 ? (uint8_t)g->want[code] : 0;
+            if (ranks >> (code - 1) & 1)
+                search.there[ranks >> 3] += (uint64_t)g->want[code] << 8 * (ranks & 7);
     bmn_pass_all(&search, pays);
     return search.steps;
 }

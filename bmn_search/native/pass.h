@@ -19,6 +19,11 @@
  * into shares by the first free cards; a share that takes too many steps, as with many pay cards,
  * is cut off.  What is found is played like any other candidate.
  *
+ * Why fast.  A step changes a few bytes.  The lists of cards only grow, so to go back is to forget
+ * how long they have become; what is known of cards is put back from a trail, as in logic
+ * programming (D. H. D. Warren, "An abstract Prolog instruction set", SRI Technical Note 309, 1983).
+ * Whether the deck has pay cards for all is asked of all sets of ranks at once, a byte each.
+ *
  * Measured (docs/grow.md): 739 million steps from "--J-" for runs of 32 cards, a minute of one
  * core.
  */
@@ -29,75 +34,107 @@
 
 enum {
     BMN_PASS_SPLIT = 10,       /* free cards after which the shares part */
-    BMN_PASS_STEPS = 30000000, /* of a search, which then is cut off: a second or two */
+    BMN_PASS_STEPS = 30000000, /* of a search, which then is cut off: about a second */
+    BMN_PASS_LAID = 64 * 16,   /* cards: at most 15 of the holder to one of the queue */
+    BMN_PASS_LIKE = 64,
 };
 
 typedef struct {
     const bmn_law *law;
-    uint8_t there[16];            /* pay cards of the deck, for each set of ranks */
+    uint64_t there[2];            /* pay cards of the deck, a byte for each set of ranks */
     int held, shift, length;      /* cards of the holder, as told above, of the run at most */
     int plain, pay, least;        /* cards at most; the holder's largest packet at least */
     uint32_t share, shares, part; /* this one of so many; parts met so far */
     uint64_t steps;
     void (*found)(void *to, const bmn_packed *deal);
     void *to;
+    /* Cards are numbered, the holder's first. These lists are written at their ends only. */
+    uint8_t pays[64], laid[64], won[64]; /* pay cards; laid by the queue; won by it */
+    uint8_t packet[BMN_PASS_LAID], table[BMN_PASS_LAID]; /* what the holder got; what was laid */
+    /* Of each card its ranks, none for a plain one, and then a card that it has to be like. */
+    uint8_t fact[BMN_PASS_LIKE + 64];
+    struct {
+        uint8_t which, was;
+    } trail[4 * BMN_PASS_LAID]; /* facts that have changed */
+    uint32_t changes;
 } bmn_pass_search;
 
-/* A pass as far as it is dealt.  Cards are numbered, the holder's first. */
+/* A pass as far as it is dealt: mostly how long the lists are. The holder has packet[first] to
+ * packet[end - 1], and the pile is what lies from table[pile] on. */
 typedef struct {
-    uint8_t may[64], like[64];           /* ranks, 0: plain; a card that it has to be like */
-    uint8_t packet[64];                  /* the holder's, a ring */
-    uint8_t laid[64], won[64], pile[64]; /* by the queue, by the queue, on the table */
-    uint8_t first, size, laying, owner, last, paid; /* last: the last pay card, 255: none */
-    uint8_t cards, dealt, plain, pay, laid_count, won_count, pile_count, largest;
+    int first, end, pile, table, pay, laid, won, laying, owner;
+    int last, paid; /* the last pay card, -1: none, and what was laid for it */
+    int cards, dealt, plain, largest;
 } bmn_pass;
 
 static void bmn_pass_go(bmn_pass_search *search, bmn_pass *pass);
 
-static int bmn_pass_root(const bmn_pass *pass, int card)
+BMN_INLINE void bmn_pass_learn(bmn_pass_search *search, int which, int fact)
 {
-    while (pass->like[card] != card)
-        card = pass->like[card];
+    search->trail[search->changes].which = (uint8_t)which;
+    search->trail[search->changes++].was = search->fact[which];
+    search->fact[which] = (uint8_t)fact;
+}
+
+/* Forgets all but the first `changes` changes. */
+BMN_INLINE void bmn_pass_forget(bmn_pass_search *search, uint32_t changes)
+{
+    while (search->changes > changes) {
+        search->changes--;
+        search->fact[search->trail[search->changes].which] = search->trail[search->changes].was;
+    }
+}
+
+BMN_INLINE int bmn_pass_root(const bmn_pass_search *search, int card)
+{
+    while (search->fact[BMN_PASS_LIKE + card] != card)
+        card = search->fact[BMN_PASS_LIKE + card];
     return card;
 }
 
 /* Takes two cards to be alike; false if they cannot be. */
-static bool bmn_pass_unite(bmn_pass *pass, int one, int other)
+static bool bmn_pass_unite(bmn_pass_search *search, int one, int other)
 {
-    one = bmn_pass_root(pass, one);
-    other = bmn_pass_root(pass, other);
-    uint8_t both = pass->may[one] & pass->may[other];
-    if (one != other && !both && (pass->may[one] || pass->may[other]))
+    one = bmn_pass_root(search, one);
+    other = bmn_pass_root(search, other);
+    uint8_t both = search->fact[one] & search->fact[other];
+    if (one == other)
+        return true;
+    if (!both && (search->fact[one] || search->fact[other]))
         return false;
-    pass->like[other] = (uint8_t)one;
-    pass->may[one] = both;
+    bmn_pass_learn(search, BMN_PASS_LIKE + other, one);
+    bmn_pass_learn(search, one, both);
     return true;
 }
 
 /* Whether the deck has pay cards for all: for each set of ranks, as many as can have no other. */
 static bool bmn_pass_fits(const bmn_pass_search *search, const bmn_pass *pass)
 {
-    uint8_t needed[16] = {0};
-    for (int card = 0; card < pass->cards; card++)
-        needed[pass->may[bmn_pass_root(pass, card)]]++;
-    needed[0] = 0; /* the plain cards */
-    for (int rank = 1; rank < 16; rank *= 2)
-        for (int ranks = 1; ranks < 16; ranks++)
-            needed[ranks] += ranks & rank ? needed[ranks ^ rank] : 0;
-    for (int ranks = 1; ranks < 16; ranks++)
-        if (needed[ranks] > search->there[ranks])
-            return false;
-    return true;
+    const uint64_t top = UINT64_C(0x8080808080808080);
+    uint64_t needed[2] = {0, 0};
+    for (int i = 0; i < pass->pay; i++) {
+        int ranks = search->fact[bmn_pass_root(search, search->pays[i])];
+        needed[ranks >> 3] += UINT64_C(1) << 8 * (ranks & 7);
+    }
+    for (int half = 0; half < 2; half++) { /* for each set the sum over its subsets */
+        needed[half] += (needed[half] & UINT64_C(0x00ff00ff00ff00ff)) << 8;
+        needed[half] += (needed[half] & UINT64_C(0x0000ffff0000ffff)) << 16;
+        needed[half] += needed[half] << 32;
+    }
+    needed[1] += needed[0];
+    return (((search->there[0] | top) - needed[0]) & ((search->there[1] | top) - needed[1]) &
+            top) == top;
 }
 
 static void bmn_pass_tell(bmn_pass_search *search, const bmn_pass *pass)
 {
-    int queue = pass->laid_count - search->shift, held = search->held;
+    int queue = pass->laid - search->shift, held = search->held;
     bmn_packed deal = {.split = (uint8_t)held, .total = (uint8_t)(queue + held)};
     for (int place = 0; place < deal.total; place++) {
-        int card = bmn_pass_root(pass, place < held ? place : pass->laid[place - held]), code = 0;
+        int card = bmn_pass_root(search, place < held ? place : search->laid[place - held]);
+        int code = 0;
         for (int other = 4; other > 0; other--)
-            if (pass->may[card] >> (other - 1) & 1)
+            if (search->fact[card] >> (other - 1) & 1)
                 code = other;
         bmn_set_card(&deal, place, code);
     }
@@ -105,56 +142,63 @@ static void bmn_pass_tell(bmn_pass_search *search, const bmn_pass *pass)
 }
 
 /* Whether the holder has the first packet again, and the queue ends as it has to. */
-static bool bmn_pass_closes(const bmn_pass_search *search, bmn_pass *pass)
+static bool bmn_pass_closes(bmn_pass_search *search, const bmn_pass *pass)
 {
-    bool closes = pass->laying == 0 && pass->size == search->held &&
-                  pass->won_count == pass->laid_count && pass->laid_count > search->shift;
+    bool closes = pass->laying == 0 && pass->end - pass->first == search->held &&
+                  pass->won == pass->laid && pass->laid > search->shift;
     for (int i = 0; closes && i < search->held; i++)
-        closes = bmn_pass_unite(pass, i, pass->packet[(pass->first + i) & 63]);
+        closes = bmn_pass_unite(search, i, search->packet[pass->first + i]);
     for (int i = 0; closes && i < search->shift; i++)
-        closes =
-            bmn_pass_unite(pass, pass->won[i], pass->laid[pass->laid_count - search->shift + i]);
+        closes = bmn_pass_unite(search, search->won[i],
+                                search->laid[pass->laid - search->shift + i]);
     return closes;
 }
 
 /* The last debt is paid: its owner takes the pile. */
 static void bmn_pass_take(bmn_pass_search *search, bmn_pass *pass)
 {
-    for (int i = 0; i < pass->pile_count; i++) {
-        int card = pass->pile[i], at = pass->won_count - search->shift;
+    for (; pass->pile < pass->table; pass->pile++) {
+        int card = search->table[pass->pile], at = pass->won - search->shift;
         if (pass->owner == 0) {
-            pass->packet[(pass->first + pass->size++) & 63] = (uint8_t)card;
+            search->packet[pass->end++] = (uint8_t)card;
             continue;
         }
-        if (pass->won_count == search->length)
+        if (pass->won == search->length)
             return;
-        pass->won[pass->won_count++] = (uint8_t)card;
-        if (at >= 0 && at < pass->laid_count && !bmn_pass_unite(pass, card, pass->laid[at]))
+        search->won[pass->won++] = (uint8_t)card;
+        if (at >= 0 && at < pass->laid && !bmn_pass_unite(search, card, search->laid[at]))
             return;
     }
-    if (!pass->size || !bmn_pass_fits(search, pass))
+    if (pass->first == pass->end || !bmn_pass_fits(search, pass))
         return;
-    pass->largest = pass->size > pass->largest ? pass->size : pass->largest;
+    int size = pass->end - pass->first;
+    pass->largest = size > pass->largest ? size : pass->largest;
     pass->laying = pass->owner ^ search->law->payer_leads;
-    pass->pile_count = 0;
-    pass->last = 255;
-    bmn_pass closed = *pass;
-    if (!bmn_pass_closes(search, &closed))
-        bmn_pass_go(search, pass);
-    else if (closed.largest >= search->least)
-        bmn_pass_tell(search, &closed);
+    pass->last = -1;
+    uint32_t changes = search->changes;
+    if (bmn_pass_closes(search, pass)) {
+        if (pass->largest >= search->least)
+            bmn_pass_tell(search, pass);
+        return;
+    }
+    bmn_pass_forget(search, changes);
+    bmn_pass_go(search, pass);
 }
 
 /* A card is laid. */
 static void bmn_pass_lay(bmn_pass_search *search, bmn_pass *pass, int card)
 {
     const bmn_law *law = search->law;
-    int debtor = pass->last == 255 ? -1 : bmn_pass_root(pass, pass->last);
-    pass->pile[pass->pile_count++] = (uint8_t)card;
-    if (pass->may[bmn_pass_root(pass, card)]) {
-        if (debtor >= 0 && !(pass->may[debtor] &= law->over[pass->paid]))
-            return;
-        pass->last = (uint8_t)card;
+    int debtor = pass->last < 0 ? -1 : bmn_pass_root(search, pass->last);
+    search->table[pass->table++] = (uint8_t)card;
+    if (search->fact[bmn_pass_root(search, card)]) {
+        if (debtor >= 0) {
+            uint8_t over = search->fact[debtor] & law->over[pass->paid];
+            if (!over)
+                return;
+            bmn_pass_learn(search, debtor, over);
+        }
+        pass->last = card;
         pass->paid = 0;
         pass->owner = pass->laying;
     }
@@ -163,15 +207,17 @@ static void bmn_pass_lay(bmn_pass_search *search, bmn_pass *pass, int card)
         bmn_pass_go(search, pass);
         return;
     }
-    uint8_t may = pass->may[debtor], exact = may & law->exact[++pass->paid],
+    uint8_t may = search->fact[debtor], exact = may & law->exact[++pass->paid],
             over = may & law->over[pass->paid];
+    uint32_t changes = search->changes;
     if (over) {
         bmn_pass on = *pass;
-        on.may[debtor] = over;
+        bmn_pass_learn(search, debtor, over);
         bmn_pass_go(search, &on);
+        bmn_pass_forget(search, changes);
     }
     if (exact) {
-        pass->may[debtor] = exact;
+        bmn_pass_learn(search, debtor, exact);
         bmn_pass_take(search, pass);
     }
 }
@@ -179,19 +225,21 @@ static void bmn_pass_lay(bmn_pass_search *search, bmn_pass *pass, int card)
 /* Deals the next card of the queue. */
 static void bmn_pass_deal(bmn_pass_search *search, bmn_pass *pass)
 {
-    int number = pass->laid_count++, card = pass->cards++;
+    int number = pass->laid++, card = pass->cards++;
+    uint32_t changes = search->changes;
     if (pass->dealt++ == BMN_PASS_SPLIT && search->part++ % search->shares != search->share)
         return;
-    pass->laid[number] = pass->like[card] = (uint8_t)card;
+    search->laid[number] = search->fact[BMN_PASS_LIKE + card] = (uint8_t)card;
     if (pass->pay < search->pay) {
         bmn_pass on = *pass;
-        on.pay++;
-        on.may[card] = search->law->ranks;
+        search->fact[card] = search->law->ranks;
+        search->pays[on.pay++] = (uint8_t)card;
         bmn_pass_lay(search, &on, card);
+        bmn_pass_forget(search, changes);
     }
     if (pass->plain < search->plain) {
         pass->plain++;
-        pass->may[card] = 0;
+        search->fact[card] = 0;
         bmn_pass_lay(search, pass, card);
     }
 }
@@ -202,18 +250,18 @@ static void bmn_pass_go(bmn_pass_search *search, bmn_pass *pass)
         return;
     search->steps++;
     if (pass->laying == 0) {
-        if (pass->size == 0)
+        if (pass->first == pass->end)
             return;
-        pass->size--;
-        bmn_pass_lay(search, pass, pass->packet[pass->first++ & 63]);
-    } else if (pass->laid_count < search->length) {
-        int won = pass->laid_count + search->shift;
-        if (won >= pass->won_count) {
+        int card = search->packet[pass->first++];
+        bmn_pass_lay(search, pass, card);
+    } else if (pass->laid < search->length) {
+        int won = pass->laid + search->shift;
+        if (won >= pass->won) {
             bmn_pass_deal(search, pass);
             return;
         }
-        pass->laid[pass->laid_count++] = pass->won[won];
-        bmn_pass_lay(search, pass, pass->won[won]);
+        search->laid[pass->laid++] = search->won[won];
+        bmn_pass_lay(search, pass, search->won[won]);
     }
 }
 
@@ -221,15 +269,16 @@ static void bmn_pass_go(bmn_pass_search *search, bmn_pass *pass)
  * is set.  The holder's cards and the run are at most 63. */
 static void bmn_pass_all(bmn_pass_search *search, uint64_t pays)
 {
-    bmn_pass pass = {.last = 255};
+    bmn_pass pass = {.last = -1};
     for (int card = 0; card < search->held; card++) {
         bool pay = pays >> card & 1;
-        pass.may[card] = pay ? search->law->ranks : 0;
-        pass.like[card] = pass.packet[card] = (uint8_t)card;
-        pass.pay += pay;
+        search->fact[card] = pay ? search->law->ranks : 0;
+        search->fact[BMN_PASS_LIKE + card] = search->packet[card] = (uint8_t)card;
+        if (pay)
+            search->pays[pass.pay++] = (uint8_t)card;
         pass.plain += !pay;
     }
-    pass.cards = pass.size = pass.largest = (uint8_t)search->held;
+    pass.cards = pass.end = pass.largest = search->held;
     bmn_pass_go(search, &pass);
 }
 #endif
