@@ -1,6 +1,7 @@
 """Loop growth: the compiled archive against exact play, the strategy, the store and the command."""
 
 import json
+import random
 import sqlite3
 import threading
 import time
@@ -11,16 +12,16 @@ from itertools import product
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, odd_deal
 
 from bmn_search import compiled, ranks, reference
 from bmn_search.ancestry import basin
-from bmn_search.cycle import alike_deck, find_cycle, relative, step
+from bmn_search.cycle import alike, alike_deck, find_cycle, relative, step
 from bmn_search.deal import CAMICIA40, HALF20, Deal, Deck
 from bmn_search.engine import play
 from bmn_search.errors import BmnError, StoreError
 from bmn_search.known import known_deals
-from bmn_search.notation import SYMBOLS
+from bmn_search.notation import CODES, SYMBOLS
 from bmn_search.rules import STANDARD, Rules
 from bmn_search.search import runner
 from bmn_search.search.grow import EDITS, Grow, family
@@ -40,6 +41,11 @@ RULES = (
 def growth(deck, rules=STANDARD, seed=1, weights=Grow.weights, numbers=Grow.numbers):
     deck = alike_deck(Deck.parse(deck), rules)
     return compiled.new_growth(deck, rules, seed, weights, numbers, 35, 30)
+
+
+def enter(grown, cycle):
+    sizes = np.array([[cycle.sizes[0], cycle.codes.shape[1] - cycle.sizes[0]]], np.uint8)
+    grown.enter(cycle.codes[:1].copy(), sizes)
 
 
 def run(plan: Grow, number: int = 0):
@@ -80,9 +86,7 @@ def test_every_entry_is_a_cycle_in_normal_form(deck, rules):
 def test_what_is_of_the_deck_can_be_ranked_to_fit():
     grown = growth("camicia40")
     for known in known_deals(ROOT / "known_deals" / "20-infinite-camicia40.txt"):
-        cycle = find_cycle(known.deal)
-        sizes = np.array([[cycle.sizes[0], 40 - cycle.sizes[0]]], np.uint8)
-        grown.enter(cycle.codes[:1].copy(), sizes)
+        enter(grown, find_cycle(known.deal))
     found = [find_cycle(relative(*row)) for row in grown.found()]
     assert len(found) == grown.counts()["exact"]
     assert not grown.found()
@@ -102,8 +106,7 @@ def test_what_is_of_the_deck_can_be_ranked_to_fit():
 def test_edits_do_what_they_are_called(edit):
     """Seeds with one kind of edit: the numbers of plain and pay cards change as they must."""
     grown = growth("36-,5J,5Q,5K", weights=EACH[edit], numbers=(1, 0, 0))
-    start = find_cycle("--J-/------------Q-Q-J--K-K--Q-K-Q-KJ--J-")
-    grown.enter(start.codes[:1].copy(), np.array([[start.sizes[0], 40 - start.sizes[0]]], np.uint8))
+    enter(grown, find_cycle("--J-/------------Q-Q-J--K-K--Q-K-Q-KJ--J-"))
     grown.run(8)
     made = [sum(row) for row in grown.counts()["made"]]
     assert made[edit] > 0
@@ -120,20 +123,58 @@ def test_edits_do_what_they_are_called(edit):
         assert cards == {40}
 
 
-def test_an_archive_is_a_function_of_seed_and_candidates(monkeypatch):
+ODD_GROWTH = {
+    "small": ("10-,2J,2Q", STANDARD, None),
+    "the published deal": (
+        "standard52",
+        STANDARD,
+        "---K---Q-KQAJ-----AAJ--J--/----------Q----KQ-J-----KA",
+    ),
+    "payer leads": ("14-,4J,2K", RULES[1], None),
+    "odd penalties": ("20-,2J,2Q,1A", RULES[2], None),
+    "ranks alike": ("12-,3J,2Q,2K,3A", RULES[3], None),
+    "more pay cards than lanes hold": ("24-,8J,8Q,6K", STANDARD, None),
+    "few plain cards": ("6-,9J,3Q,4K", STANDARD, None),
+}
+
+
+@pytest.mark.parametrize("name", ODD_GROWTH)
+def test_an_archive_is_a_function_of_seed_and_candidates(name, monkeypatch):
+    """Whichever kernel plays, and however the batches are cut."""
+    deck, rules, start = ODD_GROWTH[name]
+
     def grown(kernel, seed=3, slices=(5, 5)):
         monkeypatch.setenv("BMN_KERNEL", kernel)
-        one = growth("10-,2J,2Q", seed=seed)
+        one = growth(deck, rules, seed=seed)
+        if start:
+            enter(one, find_cycle(start, rules))
         one.seeds(4)
         for batches in slices:
             one.run(batches)
         return one.archive(), one.found(), one.counts()
 
     first = grown(compiled.available_kernels()[-1])
+    assert first[2]["fresh"] > 10
     for kernel in compiled.available_kernels()[1:]:
         assert grown(kernel) == first
     assert grown("portable", slices=(1, 2, 7)) == first
     assert grown("portable", seed=4) != first
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_what_never_ends_is_entered_and_nothing_else(rules):
+    """Single positions of odd decks, against the general engine."""
+    rng = random.Random(11)
+    grown = growth("30-,4J,4Q,4K,4A", rules)
+    endless = 0
+    for _ in range(20_000):
+        packets = odd_deal(rng, 12).packets
+        codes = alike(rules)[[CODES[card] for card in "".join(packets)]]
+        grown.enter(codes[None], np.array([[len(packet) for packet in packets]], np.uint8))
+        endless += find_cycle(relative(codes, len(packets[0])), rules) is not None
+        counts = grown.counts()
+        assert (counts["loops"], counts["longer"]) == (endless, 0)
+    assert endless > 10
 
 
 def test_an_empty_archive_has_no_children():
@@ -178,7 +219,7 @@ def test_chunks_are_pure_and_differ():
 
 def test_half20_is_found_from_scratch():
     """The one cycle of the deck, with its 16 deals: a fifth of a minute is enough by far."""
-    result = run(Grow(HALF20, seed=1, games=4_000_000))
+    result = run(Grow(HALF20, seed=4, games=4_000_000))
     assert [(cycle.canonical, cycle.balanced) for cycle in result.cycles] == [
         ("----J--Q--/--K-K-Q-J-", 16)
     ]

@@ -43,18 +43,18 @@
 
 enum {
     BMN_GROW_BATCH = 4096,
-    BMN_GROW_CELL = 8,        /* entries in a cell */
-    BMN_GROW_CHILDREN = 128,  /* candidates of a parent before the next one is chosen */
-    BMN_GROW_EXTRA = 4,       /* cards beyond the wanted ones, on the way */
-    BMN_GROW_FAR = 12,        /* distance from the wanted deck up to which growth is steered */
-    BMN_GROW_SEED_LOW = 8,    /* cards of a random seed */
+    BMN_GROW_CELL = 8,       /* entries in a cell */
+    BMN_GROW_CHILDREN = 128, /* candidates of a parent before the next one is chosen */
+    BMN_GROW_EXTRA = 4,      /* cards beyond the wanted ones, on the way */
+    BMN_GROW_FAR = 12,       /* distance from the wanted deck up to which growth is steered */
+    BMN_GROW_SEED_LOW = 8,   /* cards of a random seed */
     BMN_GROW_SEED_HIGH = 26,
     BMN_GROW_OVER = 6,            /* cards too many, up to which a cycle may be filled up */
     BMN_GROW_RUNS = 4,            /* runs of a parent that are put on racks */
     BMN_GROW_FIRST_DISTANCE = 64, /* first level of a row */
     BMN_GROW_FIRST_EXCESS = BMN_GROW_FIRST_DISTANCE + BMN_GROW_FAR + 1,
     BMN_GROW_LEVELS = BMN_GROW_FIRST_EXCESS + BMN_GROW_OVER + 1,
-    BMN_GROW_TRIED = 1 << 14,  /* keys of candidates that are remembered */
+    BMN_GROW_TRIED = 1 << 14, /* keys of candidates that are remembered */
 };
 
 typedef enum {
@@ -122,7 +122,7 @@ typedef struct {
     bool no_memory;
     bmn_packed batch[BMN_GROW_BATCH];
     uint8_t make[BMN_GROW_BATCH];
-    int32_t tricks[BMN_GROW_BATCH];  /* what came of it: turn.h */
+    int32_t tricks[BMN_GROW_BATCH]; /* what came of it: turn.h */
     bmn_position on[BMN_GROW_BATCH];
     uint32_t recent[BMN_GROW_TRIED];
     bmn_passed passed;
@@ -228,8 +228,8 @@ static void bmn_keep_exact(bmn_grow *g, const bmn_entry *entry)
 }
 
 /* Puts the ranks that the pay cards may have at their places in a position. */
-static void bmn_spread_ranks(const bmn_position *p, const bmn_pay_cards *pay, const uint8_t order[64],
-                             uint8_t may[64])
+static void bmn_spread_ranks(const bmn_position *p, const bmn_pay_cards *pay,
+                             const uint8_t order[64], uint8_t may[64])
 {
     for (int i = 0, card = 0, before = 0; i < 2; before += p->side[i++].size)
         for (uint64_t left = p->side[i].pay; left & (left - 1); left &= left - 1)

@@ -21,8 +21,8 @@
  *
  * Why fast.  A step changes a few bytes.  The lists of cards only grow, so to go back is to forget
  * how long they have become; what is known of cards is put back from a trail, as in logic
- * programming (D. H. D. Warren, "An abstract Prolog instruction set", SRI Technical Note 309, 1983).
- * Whether the deck has pay cards for all is asked of all sets of ranks at once, a byte each.
+ * programming (D. H. D. Warren, "An abstract Prolog instruction set", SRI Technical Note 309,
+ * 1983). Whether the deck has pay cards for all is asked of all sets of ranks at once, a byte each.
  *
  * Measured (docs/grow.md): 739 million steps from "--J-" for runs of 32 cards, a minute of one
  * core.
@@ -149,8 +149,8 @@ static bool bmn_pass_closes(bmn_pass_search *search, const bmn_pass *pass)
     for (int i = 0; closes && i < search->held; i++)
         closes = bmn_pass_unite(search, i, search->packet[pass->first + i]);
     for (int i = 0; closes && i < search->shift; i++)
-        closes = bmn_pass_unite(search, search->won[i],
-                                search->laid[pass->laid - search->shift + i]);
+        closes =
+            bmn_pass_unite(search, search->won[i], search->laid[pass->laid - search->shift + i]);
     return closes;
 }
 

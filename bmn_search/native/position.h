@@ -132,7 +132,7 @@ BMN_INLINE int bmn_position_trick(const bmn_position *from, bmn_position *to, co
         }
         if (t.gap == t.side[1].size)
             return 0;
-second:
+    second:
         if (bmn_lay_and_pay(&t, 1, law)) {
             cards = bmn_end_trick(&t, 1, law, to, exchanged);
             break;

@@ -28,14 +28,14 @@ enum {
     BMN_PATIENCE = 1500,   /* tricks in which a game has to show its cycle */
     BMN_LONGEST_TURN = 1000,
     BMN_COURSE = BMN_LONGEST_TURN * (BMN_POSITION_CARDS + 1), /* bytes */
-    BMN_PASSED = 1 << 17,  /* keys of positions on cycles, a power of two */
-    BMN_SHORT_PACKET = 8,  /* cards */
+    BMN_PASSED = 1 << 17, /* keys of positions on cycles, a power of two */
+    BMN_SHORT_PACKET = 8, /* cards */
 };
 
 /* In place of the tricks of a turn: */
 enum {
     BMN_ENDS = 0,
-    BMN_TOO_LONG = -1, /* neither an end nor a cycle in BMN_PATIENCE tricks */
+    BMN_TOO_LONG = -1,   /* neither an end nor a cycle in BMN_PATIENCE tricks */
     BMN_WAS_PASSED = -2, /* it comes to a position in the table */
     BMN_UNSEEN = -3,
 };
@@ -151,8 +151,7 @@ static bmn_pay_cards bmn_pay_cards_of(const bmn_position *p, const bmn_law *law)
 
 /* Plays the pay cards through the first tricks of a course, and takes away the ranks that these
  * rule out. */
-static void bmn_play_course(bmn_pay_cards *pay, const uint8_t *course, int tricks,
-                            bool payer_leads)
+static void bmn_play_course(bmn_pay_cards *pay, const uint8_t *course, int tricks, bool payer_leads)
 {
     for (int trick = 0; trick < tricks; trick++) {
         uint8_t pile[64];
@@ -234,10 +233,10 @@ static bmn_position bmn_with_least_ranks(const bmn_position *p, const bmn_pay_ca
 
 typedef struct {
     bmn_position canonical;
-    int at, tricks;       /* where in the turn that is, and the tricks of the turn */
-    int balance;          /* the largest of the smaller packets */
+    int at, tricks;        /* where in the turn that is, and the tricks of the turn */
+    int balance;           /* the largest of the smaller packets */
     int least[2], most[2]; /* cards that each player has, by number */
-    bool mirror;          /* a turn exchanges the players */
+    bool mirror;           /* a turn exchanges the players */
 } bmn_turn;
 
 /* The order of canonical positions: by the size of the leader's packet, then card by card. */

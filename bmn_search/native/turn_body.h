@@ -1,4 +1,5 @@
-/* turn_body.h - what comes of many positions: bmn_fate_of (turn.h) in the lanes of the trick kernel.
+/* turn_body.h - what comes of many positions: bmn_fate_of (turn.h) in the lanes of the trick
+ * kernel.
  *
  * This file is a template and goes on where trick_body.h ends.
  *
@@ -106,8 +107,8 @@ static bmn_position TIER(position)(TIER(watch) * watch, unsigned set, unsigned l
 static bool TIER(is_back)(TIER(watch) * watch, unsigned set, unsigned lane)
 {
     TIER(table) *now = &watch->desk.table[set], *kept = &watch->kept[set];
-    return !memcmp(TIER(lane)(&now->leader_penalty, lane),
-                   TIER(lane)(&kept->leader_penalty, lane), 16) &&
+    return !memcmp(TIER(lane)(&now->leader_penalty, lane), TIER(lane)(&kept->leader_penalty, lane),
+                   16) &&
            !memcmp(TIER(lane)(&now->other_penalty, lane), TIER(lane)(&kept->other_penalty, lane),
                    16);
 }
