@@ -211,6 +211,7 @@ cdef extern from "native/sharing.h" nogil:
 
 cdef extern from "native/grow.h" nogil:
     enum:
+        BMN_GROW_BATCH
         BMN_GROW_LEVELS
         BMN_EDITS
         BMN_MAKES
@@ -247,6 +248,7 @@ cdef extern from "native/grow.h" nogil:
         uint32_t filled
         uint32_t *weight
         uint32_t *numbers
+        bmn_packed *batch
         bmn_shelf[64] *shelf
         bmn_entry *exact
         size_t exact_count
@@ -263,7 +265,7 @@ cdef extern from "native/grow.h" nogil:
         bmn_grow *growth, uint64_t pays, int held, int shift, int length, int least,
         uint32_t share, uint32_t shares,
     ) noexcept
-    bint bmn_grow_look(bmn_grow *growth, const bmn_packed *deal) noexcept
+    void bmn_grow_take_in(bmn_grow *growth, size_t size) noexcept
     bmn_packed bmn_pack_one(
         const uint8_t *row, size_t readable, uint32_t split, uint32_t total
     ) noexcept

@@ -866,16 +866,21 @@ cdef class Growth:
             Cards in the two packets: together 2 to 63.
         """
         cdef Py_ssize_t row
-        cdef bmn_packed deal
+        cdef size_t size = 0
         for row in range(codes.shape[0]):
             if not (0 < sizes[row, 0] and 0 < sizes[row, 1]):
                 raise ValueError("a packet has no cards")
             if not sizes[row, 0] + sizes[row, 1] <= min(63, codes.shape[1]):
                 raise ValueError("a position has too many cards")
-            deal = bmn_pack_one(
-                &codes[row, 0], codes.shape[1], sizes[row, 0], sizes[row, 0] + sizes[row, 1]
-            )
-            bmn_grow_look(self.growth, &deal)
+        with nogil:
+            for row in range(codes.shape[0]):
+                self.growth.batch[size] = bmn_pack_one(
+                    &codes[row, 0], codes.shape[1], sizes[row, 0], sizes[row, 0] + sizes[row, 1]
+                )
+                size += 1
+                if size == BMN_GROW_BATCH or row + 1 == codes.shape[0]:
+                    bmn_grow_take_in(self.growth, size)
+                    size = 0
         if self.growth.no_memory:
             raise MemoryError
 

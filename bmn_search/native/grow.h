@@ -293,14 +293,6 @@ static bool bmn_grow_meet(bmn_grow *g, int tricks, const bmn_position *on)
     return fresh;
 }
 
-/* Looks at a single position. */
-static void bmn_grow_look(bmn_grow *g, const bmn_packed *deal)
-{
-    bmn_position on;
-    int tricks = bmn_fate_of(bmn_position_of(deal), &g->law, &g->passed, &on);
-    bmn_grow_meet(g, tricks, &on);
-}
-
 /* ---- choosing a parent ---- */
 
 /* The higher of two draws. */
@@ -589,10 +581,16 @@ static size_t bmn_breed(bmn_grow *g, size_t size)
 
 /* ---- the loop ---- */
 
-/* Plays the batch and enters what never ends. */
+/* Finds out what comes of the first `size` candidates of the batch. */
 static void bmn_grow_play(bmn_grow *g, size_t size)
 {
     g->fates(g->batch, size, &g->rules, &g->law, &g->passed, g->tricks, g->on);
+}
+
+/* Enters the cycles that the candidates of the batch lead into. */
+static void bmn_grow_reap(bmn_grow *g, size_t size)
+{
+    bmn_grow_play(g, size);
     g->counts.tried += size;
     for (size_t i = 0; i < size; i++) {
         int make = g->make[i], cards = g->batch[i].total;
@@ -600,6 +598,15 @@ static void bmn_grow_play(bmn_grow *g, size_t size)
         if (g->tricks[i] != BMN_ENDS)
             g->counts.gave[make][cards] += bmn_grow_meet(g, g->tricks[i], &g->on[i]);
     }
+}
+
+/* Enters the cycles that the first `size` positions of the batch lead into, which are not
+ * candidates. */
+static void bmn_grow_take_in(bmn_grow *g, size_t size)
+{
+    bmn_grow_play(g, size);
+    for (size_t i = 0; i < size; i++)
+        bmn_grow_meet(g, g->tricks[i], &g->on[i]);
 }
 
 /* Plays `batches` batches of random small positions of any split. */
@@ -618,13 +625,18 @@ static void bmn_grow_seeds(bmn_grow *g, uint64_t batches)
             g->batch[i] = deal;
             g->make[i] = BMN_SEED;
         }
-        bmn_grow_play(g, BMN_GROW_BATCH);
+        bmn_grow_reap(g, BMN_GROW_BATCH);
     }
 }
 
+/* Enters the cycle, if any, that a position leads into. */
 static void bmn_grow_found(void *growth, const bmn_packed *deal)
 {
-    bmn_grow_look(growth, deal);
+    bmn_grow *g = growth;
+    int32_t tricks;
+    bmn_position on;
+    bmn_fates_portable(deal, 1, &g->rules, &g->law, &g->passed, &tricks, &on);
+    bmn_grow_meet(g, tricks, &on);
 }
 
 /* Enters the cycles of one pass, this share of `shares`, with at most `length` cards in the run,
@@ -662,7 +674,7 @@ static bool bmn_grow_run(bmn_grow *g, uint64_t batches)
         size_t size = 0; /* a small archive may have few children that were not made before */
         for (int parents = 0; size < BMN_GROW_BATCH && parents < BMN_GROW_BATCH; parents++)
             size = bmn_breed(g, size);
-        bmn_grow_play(g, size);
+        bmn_grow_reap(g, size);
     }
     return any;
 }

@@ -118,7 +118,7 @@ class Grow:
     numbers: tuple[int, ...] = (15, 45, 40)
     steered: int = 25
     filled: int = 60
-    passes: int = 32
+    passes: int = 36
     islands: int = 4
     memories: Mapping[int, bytes] = field(default_factory=dict, compare=False, repr=False)
 
