@@ -404,6 +404,7 @@ def test_families_share_neutral_variants():
         {"steered": 101},
         {"steered": 60, "filled": 41},
         {"islands": 0},
+        {"passes": 2},
         {"passes": 37},
         {"starts": ("J-/--",)},
         {"deck": Deck.parse("50-,10J")},

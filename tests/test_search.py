@@ -533,6 +533,33 @@ def test_climb_command(bmn, tmp_path):
         assert words in bmn(*wrong, check=2).stderr
 
 
+def test_a_resumed_climb_makes_the_moves_it_was_begun_with(bmn, tmp_path):
+    climb = ("search", "climb", "--population", "500", "--chunk", "20000", "--moves", "late=3")
+    found = []
+    for name, counts in (("whole", [60_000]), ("parts", [20_000, 60_000])):
+        db = tmp_path / name
+        for at, games in enumerate(counts):
+            begin = climb if at == 0 else ("search", "climb", "--resume", "1")
+            bmn(*begin, "--games", str(games), "--db", str(db), check=0)
+        with Store(db) as store:
+            found.append([(find.deal, find.cards) for find in store.finds()])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("parameters", ["{}", '{"games": "many"}', '{"games": 1, "more": 2}'])
+@pytest.mark.parametrize("strategy", ["random", "climb", "grow", "exhaust"])
+def test_parameters_that_are_not_known(bmn, tmp_path, strategy, parameters):
+    db = tmp_path / "finds.sqlite"
+    games = [] if strategy == "exhaust" else ["--games", "40"]
+    deck = "4-,2J" if strategy == "exhaust" else "half20"
+    bmn("search", strategy, "--deck", deck, *games, "--db", str(db), check=0)
+    with closing(sqlite3.connect(db)) as base, base:
+        base.execute("UPDATE runs SET parameters = ?", (parameters,))
+    done = bmn("search", strategy, "--resume", "1", *games, "--db", str(db), check=2)
+    assert done.stderr.splitlines()[-1].startswith("bmn: ")
+    assert "begin a new run" in done.stderr
+
+
 def test_default_file_is_in_the_data_folder(bmn, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     bmn("search", "random", "--games", "1000", check=0)

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, replace
 from typing import Any, get_args
 
@@ -198,7 +198,8 @@ def climb(**options: Any) -> None:
     def make(deck: Deck, rules: Rules, seed: int, keep: int, old: dict[str, Any]) -> Strategy:
         if old:
             own = {key: old[key] for key in (*keys, "games", "elite")}
-            moves, starts = tuple(old["moves"].values()), tuple(old["starts"])
+            moves = tuple(old["moves"][move] for move in MOVES)  # the file sorts them
+            starts = tuple(old["starts"])
             return Climb(deck, rules, seed, keep, moves=moves, starts=starts, **own)
         if options["start"] is not None:
             chosen["starts"] = _starts(options["start"], deck, rules)
@@ -227,6 +228,8 @@ def _weights(text: str) -> tuple[float, ...]:
 
 def _starts(source: str, deck: Deck, rules: Rules) -> tuple[str, ...]:
     """Return the deals of a deck, balanced and led by player 1, that never end."""
+    if not source:
+        raise RunError("--from is empty: expected known, or a file of known deals")
     records = known_deals(None if source == "known" else source)
     deals = dict.fromkeys(record.deal for record in records)
     starts = [
@@ -453,6 +456,8 @@ def _edits(text: str) -> dict[str, int]:
 
 def _endless(source: str, rules: Rules) -> tuple[str, ...]:
     """Return the deals of two players, of any deck, that never end."""
+    if not source:
+        raise RunError("--from is empty: expected known, or a file of known deals")
     records = known_deals(None if source == "known" else source)
     deals = dict.fromkeys(record.deal for record in records if len(record.deal.packets) == 2)
     starts = [
@@ -516,11 +521,27 @@ def _tell_unfinished(entered: Run, state: runner.State, options: dict[str, Any])
     """Print the command that goes on with a run that was stopped."""
     if state.stopped == "done":
         return
+    click.echo(f"go on with: {_going_on(entered, options)}")
+
+
+def _going_on(entered: Run, options: dict[str, Any]) -> str:
     command = ["bmn", "search", entered.strategy, "--resume", str(entered.id)]
     for name in ("db", "record"):
         if options.get(name) is not None:
             command += [f"--{name}", str(options[name])]
-    click.echo(f"go on with: {shlex.join(command)}")
+    return shlex.join(command)
+
+
+def _as_begun(entered: Run, make: "Make") -> Any:
+    """Return the strategy of a run to go on with."""
+    strategy = None
+    with suppress(KeyError, TypeError, ValueError, AttributeError):
+        strategy = make(entered.deck, entered.rules, entered.seed, entered.keep, entered.parameters)
+    if strategy is None or strategy.parameters() != entered.parameters:
+        raise RunError(
+            f"run {entered.id} has parameters that this version does not know: begin a new run"
+        )
+    return strategy
 
 
 Make = Callable[[Deck, Rules, int, int, dict[str, Any]], Any]
@@ -564,22 +585,23 @@ def _search(
                 **(own or {}),
             }
             entered = runner.resume(store, options["resume"], name, asked)
-            strategy = make(
-                entered.deck, entered.rules, entered.seed, entered.keep, entered.parameters
-            )
+            strategy = _as_begun(entered, make)
         if options["games"] is not None:
             limits = replace(limits, chunks=-(-options["games"] // strategy.games))
         if isinstance(strategy, Exhaust):
             limits = replace(limits, chunks=strategy.chunks)
-        state = runner.run(
-            strategy,
-            store,
-            entered,
-            limits,
-            workers=options["workers"],
-            crew=crew,
-            progress=lambda state: progress.tell(_progress_line(state)),
-        )
+        try:
+            state = runner.run(
+                strategy,
+                store,
+                entered,
+                limits,
+                workers=options["workers"],
+                crew=crew,
+                progress=lambda state: progress.tell(_progress_line(state)),
+            )
+        except RunError as error:
+            raise RunError(f"{error}: go on with {_going_on(entered, options)}") from None
         (tell or _tell)(store, entered, state, options)
 
 

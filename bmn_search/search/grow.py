@@ -126,7 +126,7 @@ class Grow:
         if not 1 <= self.games < MOST * BATCH:
             raise BmnError(f"games {self.games}: expected at least 1")
         for name, values, count in (
-            ("weights", self.weights, len(EDITS)),
+            ("edits", self.weights, len(EDITS)),
             ("numbers", self.numbers, 3),
         ):
             if len(values) != count:
@@ -145,6 +145,11 @@ class Grow:
         ):
             if not least <= value <= most:
                 raise BmnError(f"{name} {value}: expected {least} to {most}")
+        if 0 < self.passes <= SHORTEST_HOLDER:
+            raise BmnError(
+                f"passes {self.passes}: expected 0 for none, or "
+                f"{SHORTEST_HOLDER + 1} to {MOST_PASS}"
+            )
         wanted = alike_deck(self.deck, self.rules)
         if self.deck.size > MOST_CARDS or self.deck.size < 4 or len(wanted.counts) < 2:
             raise BmnError(
@@ -248,7 +253,7 @@ class Grow:
             known.update(keys.tolist())
         epoch, island = divmod(number, self.islands)
         share = epoch * (self.islands // 2) + island // 2
-        if self.starts or island % 2 == 0 or self.passes <= SHORTEST_HOLDER:
+        if self.starts or island % 2 == 0 or not self.passes:
             if epoch == 0:
                 self._seed(growth)
         elif share < SHARES:

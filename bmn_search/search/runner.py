@@ -129,10 +129,6 @@ def run(
         _work(line, store, state, limits, crew, progress)
     except KeyboardInterrupt:
         state.stopped = "interrupted"
-    except RunError as error:
-        raise RunError(
-            f"{error}: go on with bmn search {entered.strategy} --resume {entered.id}"
-        ) from None
     finally:
         crew.drop()
     _look_up(store, state)  # Ctrl-C may have come between a chunk's entry and its count
