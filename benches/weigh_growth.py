@@ -1,7 +1,7 @@
 """What each way to make a candidate gives in growth: new normal forms for a million candidates.
 
 One island grows. Rows are ways to make a candidate, columns its number of cards. How many
-candidates a second were played, in processor time of the one thread, is measured in ten parts, since
+candidates a second were played, in processor time of the one thread, is measured in ten parts, as
 other work on the machine makes it differ: the fastest part and the median are told.
 docs/grow.md has the results.
 

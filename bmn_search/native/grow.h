@@ -5,10 +5,11 @@
  * cycle, which is entered unless it is there.
  *
  * How.
- *   - Nearly all candidates end, so they are played by the batch kernels, BMN_GROW_BATCH at a time,
- *     up to a limit of tricks; only those that reach it are looked at one by one (position.h).
- *     Candidates are made as packed deals, an edit being shifts and masks on three words.  One that
- *     was made a short while ago, as a table of their keys tells, is not played again.
+ *   - Candidates are made as packed deals, an edit being shifts and masks on three words.  What
+ * comes of them is found in the lanes of the vector kernel, BMN_GROW_BATCH at a time (turn_body.h),
+ * and only cycles that are not familiar are looked at one by one (turn.h).  A candidate that was
+ * made a short while ago, as a table of their keys tells, is not played again.
+ *   - There are never more pay cards than in the wanted deck: the lanes hold 16.
  *   - A cycle is entered in its normal form (ranks.py): the endless variants in ranks that are not
  *     felt are one entry.  A parent gets fresh random unfelt ranks before it is edited, since an
  *     edit may make them felt.
@@ -22,7 +23,7 @@
  *     cell, with the less tried of two preferred.
  *   - A third row is by excess: how many cards are too many.  What has none needs only to be filled
  *     up, and it is filled up with runs of other cycles (runs.h).  Its cells are by reach, the
- *     balance that filling up can lead to (position.h), and number of cards.
+ *     balance that filling up can lead to (turn.h), and number of cards.
  *   - Cycles of high reach are rare among random positions; a search of their own finds them whole
  *     (pass.h).
  *
@@ -125,7 +126,7 @@ typedef struct {
     int32_t tricks[BMN_GROW_BATCH]; /* what came of it: turn.h */
     bmn_position on[BMN_GROW_BATCH];
     uint32_t recent[BMN_GROW_TRIED];
-    bmn_passed passed;
+    bmn_familiar familiar;
     uint8_t course[BMN_COURSE];
     bmn_rack rack[BMN_RUN_RACKS];
 } bmn_grow;
@@ -242,7 +243,7 @@ static bmn_entry bmn_normal_form(bmn_grow *g, const bmn_position *p, int tricks,
     const bmn_law *law = &g->law;
     bmn_entry entry = {.tries = 0};
     uint8_t order[64];
-    bmn_walk_turn(*p, tricks, law, &g->passed, g->course);
+    bmn_walk_turn(*p, tricks, law, &g->familiar, g->course);
     bmn_pay_cards pay = bmn_unfelt(p, g->course, tricks, law);
     bmn_position least = bmn_with_least_ranks(p, &pay, law);
     *turn = bmn_read_turn(&least, law);
@@ -284,7 +285,7 @@ static bool bmn_grow_enter(bmn_grow *g, const bmn_position *p, int tricks)
 /* Enters the cycle, if any, that a candidate leads into; returns whether it is new. */
 static bool bmn_grow_meet(bmn_grow *g, int tricks, const bmn_position *on)
 {
-    bool endless = tricks == BMN_WAS_PASSED || (tricks > 0 && tricks <= BMN_LONGEST_TURN);
+    bool endless = tricks == BMN_FAMILIAR || (tricks > 0 && tricks <= BMN_LONGEST_TURN);
     bool fresh = endless && tricks > 0 && bmn_grow_enter(g, on, tricks);
     g->counts.longer += !endless && tricks != BMN_ENDS;
     g->counts.loops += endless;
@@ -497,7 +498,7 @@ static void bmn_walk_parent(bmn_grow *g, const bmn_packed *deal, int turn, bmn_p
     parent->position[0] = bmn_position_of(deal);
     parent->times = bmn_find_times(parent->position, parent->tricks, &g->law, parent->time);
     for (int trick = 0; trick < parent->tricks; trick++)
-        bmn_pass_by(&g->passed, &parent->position[trick]);
+        bmn_make_familiar(&g->familiar, &parent->position[trick]);
     for (int i = 0; i < BMN_GROW_RUNS && parent->times; i++) {
         const bmn_time *time = &parent->time[bmn_grow_die(g, parent->times)];
         bmn_word_packet queue = parent->position[time->trick].side[time->holder ^ 1];
@@ -584,7 +585,7 @@ static size_t bmn_breed(bmn_grow *g, size_t size)
 /* Finds out what comes of the first `size` candidates of the batch. */
 static void bmn_grow_play(bmn_grow *g, size_t size)
 {
-    g->fates(g->batch, size, &g->rules, &g->law, &g->passed, g->tricks, g->on);
+    g->fates(g->batch, size, &g->rules, &g->law, &g->familiar, g->tricks, g->on);
 }
 
 /* Enters the cycles that the candidates of the batch lead into. */
@@ -635,7 +636,7 @@ static void bmn_grow_found(void *growth, const bmn_packed *deal)
     bmn_grow *g = growth;
     int32_t tricks;
     bmn_position on;
-    bmn_fates_portable(deal, 1, &g->rules, &g->law, &g->passed, &tricks, &on);
+    bmn_fates_portable(deal, 1, &g->rules, &g->law, &g->familiar, &tricks, &on);
     bmn_grow_meet(g, tricks, &on);
 }
 

@@ -28,39 +28,40 @@ enum {
     BMN_PATIENCE = 1500,   /* tricks in which a game has to show its cycle */
     BMN_LONGEST_TURN = 1000,
     BMN_COURSE = BMN_LONGEST_TURN * (BMN_POSITION_CARDS + 1), /* bytes */
-    BMN_PASSED = 1 << 17, /* keys of positions on cycles, a power of two */
-    BMN_SHORT_PACKET = 8, /* cards */
+    BMN_FAMILIAR_KEYS = 1 << 17, /* keys of positions on cycles, a power of two */
+    BMN_SHORT_PACKET = 8,        /* cards */
 };
 
 /* In place of the tricks of a turn: */
 enum {
     BMN_ENDS = 0,
-    BMN_TOO_LONG = -1,   /* neither an end nor a cycle in BMN_PATIENCE tricks */
-    BMN_WAS_PASSED = -2, /* it comes to a position in the table */
+    BMN_TOO_LONG = -1, /* neither an end nor a cycle in BMN_PATIENCE tricks */
+    BMN_FAMILIAR = -2, /* it comes to a familiar position */
     BMN_UNSEEN = -3,
 };
 
 /* Positions on cycles that were looked at, or are edited: of their keys a part tells the slot, and
- * another is kept there. (One in 2^32 is taken for another position.) */
+ * another is kept there. (One in 2^31 is taken for another position.) The table has to fit the
+ * cache: four megabytes instead of half a one took a third of all time. */
 typedef struct {
-    uint32_t key[BMN_PASSED];
-} bmn_passed;
+    uint32_t key[BMN_FAMILIAR_KEYS];
+} bmn_familiar;
 
-BMN_INLINE uint32_t *bmn_passed_slot(bmn_passed *passed, uint64_t key)
+BMN_INLINE uint32_t *bmn_familiar_slot(bmn_familiar *familiar, uint64_t key)
 {
-    return &passed->key[key >> 44 & (BMN_PASSED - 1)];
+    return &familiar->key[key >> 44 & (BMN_FAMILIAR_KEYS - 1)];
 }
 
-BMN_INLINE void bmn_pass_by(bmn_passed *passed, const bmn_position *p)
+BMN_INLINE void bmn_make_familiar(bmn_familiar *familiar, const bmn_position *p)
 {
     uint64_t key = bmn_quick_key(p);
-    *bmn_passed_slot(passed, key) = (uint32_t)key;
+    *bmn_familiar_slot(familiar, key) = (uint32_t)key;
 }
 
-BMN_INLINE bool bmn_was_passed(bmn_passed *passed, const bmn_position *p)
+BMN_INLINE bool bmn_is_familiar(bmn_familiar *familiar, const bmn_position *p)
 {
     uint64_t key = bmn_quick_key(p);
-    return *bmn_passed_slot(passed, key) == (uint32_t)key;
+    return *bmn_familiar_slot(familiar, key) == (uint32_t)key;
 }
 
 /* When the position kept after so many tricks is replaced: the time doubles, as in Brent's method.
@@ -72,7 +73,7 @@ BMN_INLINE int bmn_kept_until(int trick)
 
 /* What comes of a position: the tricks of its turn, and a position on the cycle, or one of the list
  * above. */
-static int bmn_fate_of(bmn_position p, const bmn_law *law, bmn_passed *passed, bmn_position *on)
+static int bmn_fate_of(bmn_position p, const bmn_law *law, bmn_familiar *familiar, bmn_position *on)
 {
     bmn_position kept = p;
     for (int trick = 1, since = 0, until = BMN_GLANCE; trick <= BMN_PATIENCE; trick++) {
@@ -83,8 +84,8 @@ static int bmn_fate_of(bmn_position p, const bmn_law *law, bmn_passed *passed, b
             return trick - since;
         }
         if (trick == until) {
-            if (trick == BMN_GLANCE && bmn_was_passed(passed, &p))
-                return BMN_WAS_PASSED;
+            if (trick == BMN_GLANCE && bmn_is_familiar(familiar, &p))
+                return BMN_FAMILIAR;
             kept = p;
             since = trick;
             until = bmn_kept_until(trick);
@@ -96,35 +97,36 @@ static int bmn_fate_of(bmn_position p, const bmn_law *law, bmn_passed *passed, b
 /* What comes of each of n positions, given as deals with the leader's packet first: `tricks` and,
  * where it is a cycle, `on`. */
 typedef void bmn_fate_function(const bmn_packed *deals, size_t n, const bmn_rules *rules,
-                               const bmn_law *law, bmn_passed *passed, int32_t *tricks,
+                               const bmn_law *law, bmn_familiar *familiar, int32_t *tricks,
                                bmn_position *on);
 
 /* The fates of those that are yet unseen. */
-static void bmn_see(const bmn_packed *deals, size_t n, const bmn_law *law, bmn_passed *passed,
+static void bmn_see(const bmn_packed *deals, size_t n, const bmn_law *law, bmn_familiar *familiar,
                     int32_t *tricks, bmn_position *on)
 {
     for (size_t i = 0; i < n; i++)
         if (tricks[i] == BMN_UNSEEN)
-            tricks[i] = bmn_fate_of(bmn_position_of(&deals[i]), law, passed, &on[i]);
+            tricks[i] = bmn_fate_of(bmn_position_of(&deals[i]), law, familiar, &on[i]);
 }
 
 BMN_UNUSED void bmn_fates_portable(const bmn_packed *deals, size_t n, const bmn_rules *rules,
-                                   const bmn_law *law, bmn_passed *passed, int32_t *tricks,
+                                   const bmn_law *law, bmn_familiar *familiar, int32_t *tricks,
                                    bmn_position *on)
 {
     (void)rules;
     for (size_t i = 0; i < n; i++)
         tricks[i] = BMN_UNSEEN;
-    bmn_see(deals, n, law, passed, tricks, on);
+    bmn_see(deals, n, law, familiar, tricks, on);
 }
 
-/* Plays a turn from a position on a cycle, writes down its course, and passes its positions by. */
-static void bmn_walk_turn(bmn_position p, int turn, const bmn_law *law, bmn_passed *passed,
+/* Plays a turn from a position on a cycle, writes down its course, and makes its positions
+ * familiar. */
+static void bmn_walk_turn(bmn_position p, int turn, const bmn_law *law, bmn_familiar *familiar,
                           uint8_t course[BMN_COURSE])
 {
     bool exchanged = false;
     for (int trick = 0; trick < turn; trick++) {
-        bmn_pass_by(passed, &p);
+        bmn_make_familiar(familiar, &p);
         bmn_position_trick(&p, &p, law, &exchanged, &course);
     }
 }

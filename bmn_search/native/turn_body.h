@@ -17,7 +17,7 @@ typedef struct {
     TIER(table) kept[TIER(SETS)];
     uint64_t since[TIER(SETS)][LANES], until[TIER(SETS)][LANES]; /* steps */
     uint8_t code[16];                                            /* of each penalty */
-    bmn_passed *passed;
+    bmn_familiar *familiar;
     int32_t *tricks;
     bmn_position *on;
 } TIER(watch);
@@ -147,8 +147,8 @@ static bool TIER(keep)(TIER(watch) * watch, unsigned set, unsigned lane)
         watch->until[set][lane] = step + 1;
         return false;
     }
-    if (trick >= BMN_PATIENCE || (trick == BMN_GLANCE && bmn_was_passed(watch->passed, &now))) {
-        watch->tricks[state->which] = trick >= BMN_PATIENCE ? BMN_TOO_LONG : BMN_WAS_PASSED;
+    if (trick >= BMN_PATIENCE || (trick == BMN_GLANCE && bmn_is_familiar(watch->familiar, &now))) {
+        watch->tricks[state->which] = trick >= BMN_PATIENCE ? BMN_TOO_LONG : BMN_FAMILIAR;
         return true;
     }
     const TIER(table) *table = &watch->desk.table[set];
@@ -183,7 +183,7 @@ static void TIER(keep_all)(TIER(watch) * watch)
 
 /* As `bmn_fate_function` says. */
 BMN_UNUSED void TIER(bmn_fates)(const bmn_packed *deals, size_t n, const bmn_rules *rules,
-                                const bmn_law *law, bmn_passed *passed, int32_t *tricks,
+                                const bmn_law *law, bmn_familiar *familiar, int32_t *tricks,
                                 bmn_position *on)
 {
     TIER(watch) watch;
@@ -194,7 +194,7 @@ BMN_UNUSED void TIER(bmn_fates)(const bmn_packed *deals, size_t n, const bmn_rul
     supply.deals = deals;
     watch.desk.supply = &supply;
     watch.desk.deadline = UINT64_MAX;
-    watch.passed = passed;
+    watch.familiar = familiar;
     watch.tricks = tricks;
     watch.on = on;
     for (int code = 1; code <= 4; code++)
@@ -211,5 +211,5 @@ BMN_UNUSED void TIER(bmn_fates)(const bmn_packed *deals, size_t n, const bmn_rul
         if (watch.desk.step >= watch.desk.deadline)
             TIER(keep_all)(&watch);
     }
-    bmn_see(deals, n, law, passed, tricks, on); /* those that do not fit */
+    bmn_see(deals, n, law, familiar, tricks, on); /* those that do not fit */
 }
