@@ -65,41 +65,6 @@ static bmn_packed bmn_packed_of(const bmn_position *p)
     return deal;
 }
 
-/* A trick in play: the packets by side, the pile, what is told. */
-typedef struct {
-    bmn_word_packet side[2], pile;
-    int gap; /* plain cards above the next pay card of who lays */
-    uint8_t *told;
-} bmn_battle;
-
-/* A pay card is laid by a side, and paid, answered, or too much for the other one: returns whether
- * it is paid. If it is not, `gap` is where the answer lies. */
-BMN_INLINE bool bmn_lay_and_pay(bmn_battle *t, const int side, const bmn_law *law)
-{
-    int debt = (int)bmn_lay_pay_card(&t->side[side], &t->pile, t->gap, law->penalties);
-    t->gap = bmn_first_pay_card(&t->side[!side]);
-    if (t->told != NULL)
-        *t->told++ = t->gap >= debt ? law->exact[debt] : law->over[t->gap];
-    if (t->gap < debt)
-        return false;
-    t->pile.size += debt;
-    bmn_lay(&t->side[!side], debt);
-    return true;
-}
-
-/* A side takes the pile; returns the cards laid, 0 if the other one has none left. */
-BMN_INLINE int bmn_end_trick(bmn_battle *t, const int side, const bmn_law *law, bmn_position *to,
-                             bool *exchanged)
-{
-    if (!t->side[!side].size)
-        return 0;
-    bmn_take_pile(&t->side[side], &t->pile);
-    to->side[law->payer_leads] = t->side[side];
-    to->side[!law->payer_leads] = t->side[!side];
-    *exchanged ^= side ^ law->payer_leads;
-    return t->pile.size;
-}
-
 /* Plays one trick; returns how many cards were laid, 0 if it ends the game. `exchanged` is turned
  * over if the other player leads then. `from` and `to` may be the same. Unless it is NULL, what the
  * trick tells is written at `*course`, which is moved on: the number of pay cards laid, times two,
@@ -108,43 +73,50 @@ BMN_INLINE int bmn_end_trick(bmn_battle *t, const int side, const bmn_law *law, 
 BMN_INLINE int bmn_position_trick(const bmn_position *from, bmn_position *to, const bmn_law *law,
                                   bool *exchanged, uint8_t **course)
 {
-    bmn_battle t = {.side = {from->side[0], from->side[1]}};
-    int mine = bmn_first_pay_card(&t.side[0]), theirs = bmn_first_pay_card(&t.side[1]), cards;
-    if (course != NULL)
-        t.told = *course + 1;
+    bmn_word_packet leader = from->side[0], other = from->side[1], pile = {0};
+    bool turned = law->payer_leads;
+    int mine = bmn_first_pay_card(&leader), theirs = bmn_first_pay_card(&other), gap;
+    uint8_t *told = course != NULL ? *course + 1 : NULL;
     if (mine <= theirs) {
-        if (mine == t.side[0].size)
+        if (mine == leader.size)
             return 0;
-        t.pile.size = t.gap = mine;
-        bmn_lay(&t.side[1], mine);
+        pile.size = gap = mine;
+        bmn_lay(&other, mine);
     } else {
-        if (theirs == t.side[1].size)
+        if (theirs == other.size)
             return 0;
-        t.pile.size = theirs + 1;
-        t.gap = theirs;
-        bmn_lay(&t.side[0], theirs + 1);
-        goto second;
+        pile.size = theirs + 1;
+        gap = theirs;
+        bmn_lay(&leader, theirs + 1);
+        bmn_swap_packets(&leader, &other);
+        turned ^= true;
     }
-    for (;;) { /* both sides in turn, so that the packets need not change their places */
-        if (bmn_lay_and_pay(&t, 0, law)) {
-            cards = bmn_end_trick(&t, 0, law, to, exchanged);
+    for (;;) {
+        int debt = (int)bmn_lay_pay_card(&leader, &pile, gap, law->penalties);
+        gap = bmn_first_pay_card(&other);
+        if (course != NULL)
+            *told++ = gap >= debt ? law->exact[debt] : law->over[gap];
+        if (gap >= debt) {
+            pile.size += debt;
+            bmn_lay(&other, debt);
             break;
         }
-        if (t.gap == t.side[1].size)
+        if (gap == other.size)
             return 0;
-    second:
-        if (bmn_lay_and_pay(&t, 1, law)) {
-            cards = bmn_end_trick(&t, 1, law, to, exchanged);
-            break;
-        }
-        if (t.gap == t.side[0].size)
-            return 0;
+        bmn_swap_packets(&leader, &other);
+        turned ^= true;
     }
+    if (!other.size)
+        return 0;
+    bmn_take_pile(&leader, &pile);
+    to->side[law->payer_leads] = leader;
+    to->side[!law->payer_leads] = other;
+    *exchanged ^= turned;
     if (course != NULL) {
-        **course = (uint8_t)((t.told - *course - 1) << 1) | (mine > theirs);
-        *course = t.told;
+        **course = (uint8_t)((told - *course - 1) << 1) | (mine > theirs);
+        *course = told;
     }
-    return cards;
+    return pile.size;
 }
 
 BMN_INLINE bool bmn_position_step(bmn_position *p, const bmn_law *law)
