@@ -134,6 +134,7 @@ ODD_GROWTH = {
     "odd penalties": ("20-,2J,2Q,1A", RULES[2], None),
     "ranks alike": ("12-,3J,2Q,2K,3A", RULES[3], None),
     "more pay cards than lanes hold": ("24-,8J,8Q,6K", STANDARD, None),
+    "ranks that the deck lacks": ("30-,6J", STANDARD, "--Q-KJ------J-/K-Q-K---J--K---J--Q----Q--"),
     "few plain cards": ("6-,9J,3Q,4K", STANDARD, None),
 }
 

@@ -168,12 +168,13 @@ static bool bmn_grow_new_key(bmn_grow *g, uint64_t key)
 
 /* ---- the archive ---- */
 
-/* How many cards have to change for a deck with these sets of possible ranks to be the wanted one.
- * Ranks are matched card by card, and the best matching is as large as the least cut. */
+/* How many cards have to change for a deck with these sets of possible ranks to be the wanted one;
+ * the empty set is of cards that have to be of a rank that it lacks. Ranks are matched card by
+ * card, and the best matching is as large as the least cut. */
 static int bmn_distance(const bmn_grow *g, const int with[16], int plain)
 {
     int pay = 0, matched = 1000;
-    for (int set = 1; set < 16; set++)
+    for (int set = 0; set < 16; set++)
         pay += with[set];
     for (int ranks = 0; ranks < 16; ranks++) {
         int cut = 0;
@@ -265,10 +266,11 @@ static bool bmn_grow_enter(bmn_grow *g, const bmn_position *p, int tricks)
     int cards = entry.deal.total, plain = 0, with[16] = {0};
     if (!bmn_grow_new_key(g, bmn_position_key(&turn.canonical)))
         return false;
-    for (int place = 0; place < cards; place++) {
-        plain += entry.may[place] == 0;
-        with[entry.may[place]]++;
-    }
+    for (int place = 0; place < cards; place++)
+        if (bmn_card_at(&entry.deal, place))
+            with[entry.may[place]]++;
+        else
+            plain++;
     int distance = bmn_distance(g, with, plain);
     bmn_shelve(g, cards, turn.balance, turn.tricks, &entry);
     if (distance <= BMN_GROW_FAR)

@@ -213,19 +213,20 @@ static int bmn_least_code(const bmn_law *law, uint8_t ranks)
     return least;
 }
 
-/* A position whose pay cards have the least ranks that they may have. */
+/* A position whose pay cards have the least ranks that they may have. One that has to be of a rank
+ * that the deck lacks keeps it. */
 static bmn_position bmn_with_least_ranks(const bmn_position *p, const bmn_pay_cards *pay,
                                          const bmn_law *law)
 {
     bmn_position least = *p;
     for (int i = 0, card = 0; i < 2; i++) {
         bmn_word_packet *packet = &least.side[i];
-        packet->low = packet->high = 0;
         for (uint64_t left = packet->pay; left & (left - 1); left &= left - 1, card++) {
-            uint64_t code = (uint64_t)bmn_least_code(law, pay->may[card]);
-            int place = bmn_lowest_bit(left);
-            packet->low |= (code & 1) << place;
-            packet->high |= (code >> 1 & 1) << place;
+            uint64_t code = (uint64_t)bmn_least_code(law, pay->may[card]), bit = left & -left;
+            if (!code)
+                continue;
+            packet->low = (packet->low & ~bit) | (code & 1 ? bit : 0);
+            packet->high = (packet->high & ~bit) | (code & 2 ? bit : 0);
         }
     }
     return least;

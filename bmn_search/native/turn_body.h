@@ -59,7 +59,8 @@ BMN_INLINE uint64_t TIER(watch_on)(TIER(watch) * watch, const int payer_leads, u
     return TIER(ended)(debt);
 }
 
-/* The next game for a lane; nothing is kept for it. */
+/* The next game for a lane; nothing is kept for it: no gaps at all mean the end, which is seen
+ * first. */
 static void TIER(seat)(TIER(watch) * watch, unsigned set, unsigned lane)
 {
     TIER(desk) *desk = &watch->desk;
@@ -197,9 +198,8 @@ BMN_UNUSED void TIER(bmn_fates)(const bmn_packed *deals, size_t n, const bmn_rul
     watch.familiar = familiar;
     watch.tricks = tricks;
     watch.on = on;
-    for (int code = 1; code <= 4; code++)
-        if (law->ranks >> (code - 1) & 1)
-            watch.code[law->penalty[code]] = (uint8_t)code;
+    for (int code = 4; code > 0; code--) /* of those that cost the same the least is in use */
+        watch.code[law->penalty[code]] = (uint8_t)code;
     for (size_t i = 0; i < n; i++)
         tricks[i] = BMN_UNSEEN;
     for (unsigned seat = 0; seat < TIER(SETS) * LANES; seat++)
