@@ -17,7 +17,7 @@ from bmn_search.deal import STANDARD52, Deal, Deck
 from bmn_search.engine import play
 from bmn_search.errors import RunError
 from bmn_search.exhaustive import cycles_of, record_of
-from bmn_search.known import known_deals
+from bmn_search.known import KnownDeal, known_deals
 from bmn_search.record_files import check_enterable, enter
 from bmn_search.rules import NAMED_RULES, STANDARD, Rules
 from bmn_search.search import runner
@@ -226,11 +226,16 @@ def _weights(text: str) -> tuple[float, ...]:
     return tuple(weights.values())
 
 
-def _starts(source: str, deck: Deck, rules: Rules) -> tuple[str, ...]:
-    """Return the deals of a deck, balanced and led by player 1, that never end."""
+def _records(source: str) -> list[KnownDeal]:
+    """Return what --from names."""
     if not source:
         raise RunError("--from is empty: expected known, or a file of known deals")
-    records = known_deals(None if source == "known" else source)
+    return known_deals(None if source == "known" else source)
+
+
+def _starts(source: str, deck: Deck, rules: Rules) -> tuple[str, ...]:
+    """Return the deals of a deck, balanced and led by player 1, that never end."""
+    records = _records(source)
     deals = dict.fromkeys(record.deal for record in records)
     starts = [
         str(deal)
@@ -456,9 +461,7 @@ def _edits(text: str) -> dict[str, int]:
 
 def _endless(source: str, rules: Rules) -> tuple[str, ...]:
     """Return the deals of two players, of any deck, that never end."""
-    if not source:
-        raise RunError("--from is empty: expected known, or a file of known deals")
-    records = known_deals(None if source == "known" else source)
+    records = _records(source)
     deals = dict.fromkeys(record.deal for record in records if len(record.deal.packets) == 2)
     starts = [
         str(deal) for deal in deals if deal.size <= 63 and find_cycle(deal, rules) is not None
@@ -524,6 +527,10 @@ def _tell_unfinished(entered: Run, state: runner.State, options: dict[str, Any])
     click.echo(f"go on with: {_going_on(entered, options)}")
 
 
+Make = Callable[[Deck, Rules, int, int, dict[str, Any]], Any]
+Tell = Callable[[Store, Run, runner.State, dict[str, Any]], None]
+
+
 def _going_on(entered: Run, options: dict[str, Any]) -> str:
     command = ["bmn", "search", entered.strategy, "--resume", str(entered.id)]
     for name in ("db", "record"):
@@ -532,7 +539,7 @@ def _going_on(entered: Run, options: dict[str, Any]) -> str:
     return shlex.join(command)
 
 
-def _as_begun(entered: Run, make: "Make") -> Any:
+def _as_begun(entered: Run, make: Make) -> Any:
     """Return the strategy of a run to go on with."""
     strategy = None
     with suppress(KeyError, TypeError, ValueError, AttributeError):
@@ -542,10 +549,6 @@ def _as_begun(entered: Run, make: "Make") -> Any:
             f"run {entered.id} has parameters that this version does not know: begin a new run"
         )
     return strategy
-
-
-Make = Callable[[Deck, Rules, int, int, dict[str, Any]], Any]
-Tell = Callable[[Store, Run, runner.State, dict[str, Any]], None]
 
 
 def _search(

@@ -5,11 +5,12 @@
  * cycle, which is entered unless it is there.
  *
  * How.
- *   - Candidates are made as packed deals, an edit being shifts and masks on three words.  What
- * comes of them is found in the lanes of the vector kernel, BMN_GROW_BATCH at a time (turn_body.h),
- * and only cycles that are not familiar are looked at one by one (turn.h).  A candidate that was
- * made a short while ago, as a table of their keys tells, is not played again.
- *   - There are never more pay cards than in the wanted deck: the lanes hold 16.
+ *   - Candidates are made as packed deals, an edit being shifts and masks on three words.
+ *     What comes of them is found in the lanes of the vector kernel, BMN_GROW_BATCH at a time
+ *     (turn_body.h), and only cycles that are not familiar are looked at one by one (turn.h).
+ *     A candidate that was made a short while ago, as a table of their keys tells, is not played
+ *     again.
+ *   - No edit adds pay cards beyond those of the wanted deck: the lanes hold 16.
  *   - A cycle is entered in its normal form (ranks.py): the endless variants in ranks that are not
  *     felt are one entry.  A parent gets fresh random unfelt ranks before it is edited, since an
  *     edit may make them felt.
@@ -106,7 +107,6 @@ typedef struct {
 
 typedef struct {
     bmn_law law;
-    bmn_rules rules;
     bmn_fate_function *fates;
     bmn_xoshiro random;
     uint32_t want[5], cards, pay;
@@ -250,7 +250,7 @@ static bmn_entry bmn_normal_form(bmn_grow *g, const bmn_position *p, int tricks,
     *turn = bmn_read_turn(&least, law);
     if (turn->tricks < tricks) /* what differed in ranks only is the same now */
         pay = bmn_unfelt(p, g->course, turn->tricks, law);
-    bmn_play_course(&pay, g->course, turn->at, law->payer_leads);
+    bmn_play_course(&pay, g->course, turn->at, law->rules.payer_leads);
     bmn_pay_cards_in_order(&pay, order);
     bmn_spread_ranks(&turn->canonical, &pay, order, entry.may);
     entry.deal = bmn_packed_of(&turn->canonical);
@@ -396,13 +396,12 @@ static bool bmn_edit_insert(bmn_grow *g, bmn_packed *deal)
     if (deal->total >= (int)g->cards + BMN_GROW_EXTRA || deal->total >= BMN_POSITION_CARDS)
         return false;
     bool is_pay = plain_wanting <= -BMN_GROW_EXTRA;
+    if (is_pay && pay_wanting <= 0)
+        return false;
     if (!is_pay && pay_wanting > 0) {
-        pay_wanting = pay_wanting < 1 ? 1 : pay_wanting;
         plain_wanting = plain_wanting < 1 ? 1 : plain_wanting;
         is_pay = bmn_grow_die(g, pay_wanting + plain_wanting) < pay_wanting;
     }
-    if (is_pay && pay >= (int)g->pay)
-        return false;
     bmn_insert_anywhere(g, deal, is_pay ? g->code[bmn_grow_die(g, g->codes)] : 0);
     return true;
 }
@@ -465,7 +464,7 @@ static bool bmn_made_before(bmn_grow *g, const bmn_packed *deal)
 {
     uint64_t key = bmn_mix(deal->plane[0] + deal->split);
     key = bmn_mix(bmn_mix(key + deal->plane[1]) + deal->plane[2]) + deal->total;
-    uint32_t *slot = &g->recent[key >> 44 & (BMN_GROW_TRIED - 1)];
+    uint32_t *slot = bmn_slot(g->recent, BMN_GROW_TRIED, key);
     bool before = *slot == (uint32_t)key;
     *slot = (uint32_t)key;
     return before;
@@ -587,7 +586,7 @@ static size_t bmn_breed(bmn_grow *g, size_t size)
 /* Finds out what comes of the first `size` candidates of the batch. */
 static void bmn_grow_play(bmn_grow *g, size_t size)
 {
-    g->fates(g->batch, size, &g->rules, &g->law, &g->familiar, g->tricks, g->on);
+    g->fates(g->batch, size, &g->law, &g->familiar, g->tricks, g->on);
 }
 
 /* Enters the cycles that the candidates of the batch lead into. */
@@ -636,9 +635,8 @@ static void bmn_grow_seeds(bmn_grow *g, uint64_t batches)
 static void bmn_grow_found(void *growth, const bmn_packed *deal)
 {
     bmn_grow *g = growth;
-    int32_t tricks;
     bmn_position on;
-    bmn_fates_portable(deal, 1, &g->rules, &g->law, &g->familiar, &tricks, &on);
+    int tricks = bmn_fate_of(bmn_position_of(deal), &g->law, &g->familiar, &on);
     bmn_grow_meet(g, tricks, &on);
 }
 
@@ -696,7 +694,6 @@ static void bmn_grow_init(bmn_grow *g, const uint32_t want[5], const bmn_rules *
             ranks |= (uint8_t)(1 << (code - 1));
         }
     }
-    g->rules = *rules;
     g->law = bmn_law_of(rules, ranks);
     g->fates = bmn_kernel_fates(kernel);
     g->random = bmn_xoshiro_seed(seed);

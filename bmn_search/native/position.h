@@ -3,9 +3,9 @@
  * A position is relative to the player who leads: their packet, then the other one, each as in
  * portable.h.  Cards of equal penalty have to be alike, and plain ones have the code 0.
  *
- * A trick takes three steps instead of one a card (portable.h says how), a position is compared in
- * six words, and nothing touches memory: this is what looks at the few games of a batch that the
- * kernels could not bring to an end.  Exact and general is general.h; this has to agree with it.
+ * A trick takes three steps instead of one a card (portable.h says how), and a position is compared
+ * in six words: this is what looks at the few games of a batch that never end.  Exact and general
+ * is general.h; this has to agree with it.
  */
 #ifndef BMN_POSITION_H
 #define BMN_POSITION_H
@@ -24,9 +24,8 @@ typedef struct {
 
 /* The rules, and what a pay card tells of itself as sets of ranks, bit c - 1 for code c. */
 typedef struct {
-    uint32_t penalties; /* as bmn_lay_pay_card takes them */
-    bool payer_leads;
-    uint8_t penalty[5];
+    bmn_rules rules;
+    uint32_t penalties;          /* as bmn_lay_pay_card takes them */
     uint8_t ranks;               /* all there are */
     uint8_t exact[16], over[16]; /* those that cost exactly so much, and more than that */
 } bmn_law;
@@ -34,10 +33,9 @@ typedef struct {
 static bmn_law bmn_law_of(const bmn_rules *rules, uint8_t ranks)
 {
     const uint8_t *cost = rules->penalty;
-    bmn_law law = {.payer_leads = rules->payer_leads, .ranks = ranks};
+    bmn_law law = {.rules = *rules, .ranks = ranks};
     law.penalties =
         cost[4] | (uint32_t)cost[1] << 8 | (uint32_t)cost[2] << 16 | (uint32_t)cost[3] << 24;
-    memcpy(law.penalty, cost, sizeof law.penalty);
     for (int code = 1; code <= 4; code++)
         for (int debt = 0; debt < 16 && ranks >> (code - 1) & 1; debt++) {
             law.exact[debt] |= (uint8_t)((cost[code] == debt) << (code - 1));
@@ -74,7 +72,7 @@ BMN_INLINE int bmn_position_trick(const bmn_position *from, bmn_position *to, co
                                   bool *exchanged, uint8_t **course)
 {
     bmn_word_packet leader = from->side[0], other = from->side[1], pile = {0};
-    bool turned = law->payer_leads;
+    bool turned = law->rules.payer_leads;
     int mine = bmn_first_pay_card(&leader), theirs = bmn_first_pay_card(&other), gap;
     uint8_t *told = course != NULL ? *course + 1 : NULL;
     if (mine <= theirs) {
@@ -109,8 +107,8 @@ BMN_INLINE int bmn_position_trick(const bmn_position *from, bmn_position *to, co
     if (!other.size)
         return 0;
     bmn_take_pile(&leader, &pile);
-    to->side[law->payer_leads] = leader;
-    to->side[!law->payer_leads] = other;
+    to->side[law->rules.payer_leads] = leader;
+    to->side[!law->rules.payer_leads] = other;
     *exchanged ^= turned;
     if (course != NULL) {
         **course = (uint8_t)((told - *course - 1) << 1) | (mine > theirs);

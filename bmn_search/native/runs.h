@@ -79,7 +79,7 @@ static int bmn_find_times(bmn_position position[BMN_RUN_TRICKS], int tricks, con
         }
         int pile = bmn_position_trick(now, &next, law, &exchanged, NULL);
         for (int holder = 0; holder < 2; holder++) {
-            int side = !holder ^ exchanged, taken = side == law->payer_leads ? pile : 0;
+            int side = !holder ^ exchanged, taken = side == law->rules.payer_leads ? pile : 0;
             laid[holder][trick + 1] =
                 (uint16_t)(laid[holder][trick] + before[!holder] + taken - next.side[side].size);
         }

@@ -40,28 +40,29 @@ enum {
     BMN_UNSEEN = -3,
 };
 
-/* Positions on cycles that were looked at, or are edited: of their keys a part tells the slot, and
- * another is kept there. (One in 2^31 is taken for another position.) The table has to fit the
- * cache: four megabytes instead of half a one took a third of all time. */
+/* The place of a key in a table of so many, a power of two: a part of the key tells the place, and
+ * another part, the lowest 32 bits, is what is kept there. */
+BMN_INLINE uint32_t *bmn_slot(uint32_t *table, int keys, uint64_t key)
+{
+    return &table[key >> 44 & (uint64_t)(keys - 1)];
+}
+
+/* Positions on cycles that were looked at, or are edited. (One in 2^31 is taken for another.) The
+ * table has to fit the cache: four megabytes instead of half a one took a third of all time. */
 typedef struct {
     uint32_t key[BMN_FAMILIAR_KEYS];
 } bmn_familiar;
 
-BMN_INLINE uint32_t *bmn_familiar_slot(bmn_familiar *familiar, uint64_t key)
-{
-    return &familiar->key[key >> 44 & (BMN_FAMILIAR_KEYS - 1)];
-}
-
 BMN_INLINE void bmn_make_familiar(bmn_familiar *familiar, const bmn_position *p)
 {
     uint64_t key = bmn_quick_key(p);
-    *bmn_familiar_slot(familiar, key) = (uint32_t)key;
+    *bmn_slot(familiar->key, BMN_FAMILIAR_KEYS, key) = (uint32_t)key;
 }
 
 BMN_INLINE bool bmn_is_familiar(bmn_familiar *familiar, const bmn_position *p)
 {
     uint64_t key = bmn_quick_key(p);
-    return *bmn_familiar_slot(familiar, key) == (uint32_t)key;
+    return *bmn_slot(familiar->key, BMN_FAMILIAR_KEYS, key) == (uint32_t)key;
 }
 
 /* When the position kept after so many tricks is replaced: the time doubles, as in Brent's method.
@@ -96,9 +97,8 @@ static int bmn_fate_of(bmn_position p, const bmn_law *law, bmn_familiar *familia
 
 /* What comes of each of n positions, given as deals with the leader's packet first: `tricks` and,
  * where it is a cycle, `on`. */
-typedef void bmn_fate_function(const bmn_packed *deals, size_t n, const bmn_rules *rules,
-                               const bmn_law *law, bmn_familiar *familiar, int32_t *tricks,
-                               bmn_position *on);
+typedef void bmn_fate_function(const bmn_packed *deals, size_t n, const bmn_law *law,
+                               bmn_familiar *familiar, int32_t *tricks, bmn_position *on);
 
 /* The fates of those that are yet unseen. */
 static void bmn_see(const bmn_packed *deals, size_t n, const bmn_law *law, bmn_familiar *familiar,
@@ -109,11 +109,9 @@ static void bmn_see(const bmn_packed *deals, size_t n, const bmn_law *law, bmn_f
             tricks[i] = bmn_fate_of(bmn_position_of(&deals[i]), law, familiar, &on[i]);
 }
 
-BMN_UNUSED void bmn_fates_portable(const bmn_packed *deals, size_t n, const bmn_rules *rules,
-                                   const bmn_law *law, bmn_familiar *familiar, int32_t *tricks,
-                                   bmn_position *on)
+BMN_UNUSED void bmn_fates_portable(const bmn_packed *deals, size_t n, const bmn_law *law,
+                                   bmn_familiar *familiar, int32_t *tricks, bmn_position *on)
 {
-    (void)rules;
     for (size_t i = 0; i < n; i++)
         tricks[i] = BMN_UNSEEN;
     bmn_see(deals, n, law, familiar, tricks, on);
@@ -186,7 +184,7 @@ static bmn_pay_cards bmn_unfelt(const bmn_position *p, const uint8_t *course, in
     bmn_pay_cards pay = bmn_pay_cards_of(p, law), before = pay;
     uint8_t from[64]; /* the number of the card that a turn brings to the place of each */
     uint64_t done = 0;
-    bmn_play_course(&pay, course, turn, law->payer_leads);
+    bmn_play_course(&pay, course, turn, law->rules.payer_leads);
     bmn_pay_cards_in_order(&pay, from);
     for (int start = 0; start < pay.cards; start++) {
         uint8_t common = pay.may[start];
@@ -208,7 +206,8 @@ static int bmn_least_code(const bmn_law *law, uint8_t ranks)
 {
     int least = 0;
     for (int code = 1; code <= 4; code++)
-        if (ranks >> (code - 1) & 1 && (!least || law->penalty[code] < law->penalty[least]))
+        if (ranks >> (code - 1) & 1 &&
+            (!least || law->rules.penalty[code] < law->rules.penalty[least]))
             least = code;
     return least;
 }

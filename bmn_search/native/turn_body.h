@@ -183,15 +183,14 @@ static void TIER(keep_all)(TIER(watch) * watch)
 }
 
 /* As `bmn_fate_function` says. */
-BMN_UNUSED void TIER(bmn_fates)(const bmn_packed *deals, size_t n, const bmn_rules *rules,
-                                const bmn_law *law, bmn_familiar *familiar, int32_t *tricks,
-                                bmn_position *on)
+BMN_UNUSED void TIER(bmn_fates)(const bmn_packed *deals, size_t n, const bmn_law *law,
+                                bmn_familiar *familiar, int32_t *tricks, bmn_position *on)
 {
     TIER(watch) watch;
     bmn_trick_supply supply;
     uint64_t back;
     memset(&watch, 0, sizeof watch);
-    bmn_supply_init(&supply, rules, 0, n, NULL);
+    bmn_supply_init(&supply, &law->rules, 0, n, NULL);
     supply.deals = deals;
     watch.desk.supply = &supply;
     watch.desk.deadline = UINT64_MAX;
@@ -199,14 +198,14 @@ BMN_UNUSED void TIER(bmn_fates)(const bmn_packed *deals, size_t n, const bmn_rul
     watch.tricks = tricks;
     watch.on = on;
     for (int code = 4; code > 0; code--) /* of those that cost the same the least is in use */
-        watch.code[law->penalty[code]] = (uint8_t)code;
+        watch.code[law->rules.penalty[code]] = (uint8_t)code;
     for (size_t i = 0; i < n; i++)
         tricks[i] = BMN_UNSEEN;
     for (unsigned seat = 0; seat < TIER(SETS) * LANES; seat++)
         TIER(seat)(&watch, seat / LANES, seat % LANES);
     while (watch.desk.busy) {
-        uint64_t ended = rules->payer_leads ? TIER(watch_on)(&watch, 1, &back)
-                                            : TIER(watch_on)(&watch, 0, &back);
+        uint64_t ended = law->rules.payer_leads ? TIER(watch_on)(&watch, 1, &back)
+                                                : TIER(watch_on)(&watch, 0, &back);
         TIER(settle)(&watch, ended, back);
         if (watch.desk.step >= watch.desk.deadline)
             TIER(keep_all)(&watch);
